@@ -1,0 +1,84 @@
+package sift
+
+import "golang.org/x/net/html"
+
+// Kind is what a body turned out to be, decided from its bytes as well as
+// from its header.
+type Kind string
+
+// The kinds that have content.
+const (
+	KindHTML     Kind = "html"     // HTML and XHTML
+	KindJSON     Kind = "json"     // one JSON value, or one a line
+	KindMarkdown Kind = "markdown" // handed on untouched
+	KindText     Kind = "text"     // plain text, handed on untouched
+)
+
+// Document is what one body turned out to be: its kind, what it says about
+// itself, and its content in a form every mode can be rendered from.
+type Document struct {
+	Kind        Kind
+	MediaType   string // the type the bytes show, such as text/html; lower case, no parameters
+	Charset     string // the WHATWG name, lower case: utf-8, gb18030, windows-1252 …
+	CharsetFrom string // bom, header, meta, xml, content or default
+
+	Title       string
+	Author      string
+	Site        string
+	Published   string // RFC 3339 date or date-time; "" when the page does not say
+	Language    string // BCP 47
+	Description string
+
+	// Text is the decoded body of every kind but HTML. It is verbatim.
+	Text string
+
+	// Main is the main content of an HTML page and Page the whole of its
+	// visible body, both in the normal form that package normalize
+	// documents. Each is a detached <body> element; neither shares nodes
+	// with the other. Main is nil for other kinds. Page is nil for other
+	// kinds and for a Document that came back from the cache.
+	Main *html.Node
+	Page *html.Node
+
+	// VisibleChars counts the characters, white space left out, that a
+	// reader of the whole page would see.
+	VisibleChars int
+
+	Warnings []Warning
+	Hint     Hint
+}
+
+// WarningCode names one kind of notice about content that was delivered. The
+// list is closed; a new one is added to SPEC section 2 and to the OpenAPI
+// document.
+type WarningCode string
+
+// The warning codes.
+const (
+	WarnHiddenText   WarningCode = "hidden_text"   // text a reader could not see was left out
+	WarnPartial      WarningCode = "partial"       // the body was cut short
+	WarnNoText       WarningCode = "no_text"       // nothing to read was found
+	WarnFallback     WarningCode = "fallback"      // the usual way failed; this is the next best
+	WarnCharsetGuess WarningCode = "charset_guess" // the character set was guessed from the bytes
+	WarnDeepMarkup   WarningCode = "deep_markup"   // nested too deeply or too large to parse as a tree
+	WarnChallenge    WarningCode = "challenge"     // a bot check
+	WarnConsent      WarningCode = "consent"       // a consent wall
+	WarnLogin        WarningCode = "login"         // a login page
+	WarnJSShell      WarningCode = "js_shell"      // an empty page that a script would fill
+	WarnSoft404      WarningCode = "soft_404"      // "not found" with status 200
+	WarnEmpty        WarningCode = "empty"         // an empty body
+)
+
+// WarningCodes lists every warning code, in the order of SPEC section 2.
+func WarningCodes() []WarningCode {
+	return []WarningCode{
+		WarnHiddenText, WarnPartial, WarnNoText, WarnFallback, WarnCharsetGuess, WarnDeepMarkup,
+		WarnChallenge, WarnConsent, WarnLogin, WarnJSShell, WarnSoft404, WarnEmpty,
+	}
+}
+
+// Warning is one notice about content that was delivered.
+type Warning struct {
+	Code    WarningCode `json:"code"`
+	Message string      `json:"message"`
+}
