@@ -1,0 +1,56 @@
+# Two commands for a newcomer: `make demo` and `make test`.
+# `make check` is quick enough to run before each commit.
+
+SHELL := /bin/bash
+GO ?= go
+TOOL := $(GO) tool -modfile=tools/tools.mod
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+BUILD := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
+
+# Concurrency lives in these packages; the SQLite driver takes minutes to
+# compile with -race, so what imports it is left out here.
+RACE := ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client
+
+.PHONY: build demo test check lint fmt race fuzz bench cross deps clean
+
+build: ## bin/sift
+	$(BUILD) -o bin/sift ./cmd/sift
+
+demo: build ## sift at work on a local site of real pages; no network needed
+	$(GO) run ./demo -sift bin/sift
+
+test: deps build ## every test, against real SQLite and the real binary
+	$(GO) test ./...
+
+check: fmt lint ## format, lint, vet and the quick tests: run before each commit
+	$(GO) test -short ./...
+
+fmt: ## fails when a file is not formatted, and names it
+	@test -z "$$(gofmt -l . | tee /dev/stderr)"
+
+lint: ## vet and the linters of .golangci.yml
+	$(GO) vet ./...
+	$(TOOL) golangci-lint run
+
+race: ## the race detector where concurrency lives
+	$(GO) test -race $(RACE)
+
+fuzz: ## each fuzzer for FUZZTIME (default 20s)
+	./tools/fuzz.sh $${FUZZTIME:-20s}
+
+bench: build ## throughput, latency, memory and CPU figures
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./internal/...
+	$(GO) run ./tools/bench -sift bin/sift
+
+cross: ## the platforms of a release
+	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/sift-linux-amd64 ./cmd/sift
+	GOOS=linux GOARCH=arm64 $(BUILD) -o dist/sift-linux-arm64 ./cmd/sift
+	GOOS=darwin GOARCH=amd64 $(BUILD) -o dist/sift-darwin-amd64 ./cmd/sift
+	GOOS=darwin GOARCH=arm64 $(BUILD) -o dist/sift-darwin-arm64 ./cmd/sift
+
+deps: ## nothing but Go is needed yet; modules are fetched here so that a test never waits for the network
+	$(GO) mod download
+
+clean:
+	rm -rf bin dist
