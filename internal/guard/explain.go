@@ -1,0 +1,59 @@
+package guard
+
+import (
+	"context"
+	"net/netip"
+
+	"sift.build/sift/internal/sift"
+)
+
+// The decisions that Explain reports.
+const (
+	VerdictAllow      = "allow"      // every address may be connected to
+	VerdictRefused    = "refused"    // by the pre-check
+	VerdictBlocked    = "blocked"    // by one of its addresses
+	VerdictUnresolved = "unresolved" // the name has no address, or could not be looked up
+)
+
+// Verdict is what the guard decides about one URL, and why.
+type Verdict struct {
+	URL       string       `json:"url"` // as it was asked for
+	Verdict   string       `json:"verdict"`
+	Reason    string       `json:"reason"`
+	Addresses []netip.Addr `json:"addresses"` // all that the name has; never null
+}
+
+// Explain says what would happen to a URL. It looks the name up but connects
+// to nothing but the name server. It is for an operator: the reason may hold
+// an address.
+func (g *Guard) Explain(ctx context.Context, raw string) Verdict {
+	v := Verdict{URL: raw, Addresses: []netip.Addr{}}
+	u, err := g.CheckURL(raw)
+	if err != nil {
+		v.Verdict, v.Reason = VerdictRefused, sift.AsFailure(err).Message
+		return v
+	}
+	addrs := []netip.Addr{u.addr}
+	if !u.Literal() {
+		if addrs, err = g.resolve(ctx, u.host); err != nil {
+			v.Verdict, v.Reason = VerdictUnresolved, "the lookup of "+u.host+" was ended before it had an answer"
+			if f, ok := err.(*sift.Failure); ok {
+				v.Reason = f.Message
+			}
+			return v
+		}
+	}
+	v.Addresses = addrs
+	v.Verdict, v.Reason = VerdictAllow, "every address is a public one"
+	for _, a := range addrs {
+		opened, refused := g.judge(u.host, netip.AddrPortFrom(a, u.port))
+		if refused != nil {
+			v.Verdict, v.Reason = VerdictBlocked, refused.Error()
+			return v
+		}
+		if opened != "" {
+			v.Reason = a.String() + " is opened by the exception " + opened
+		}
+	}
+	return v
+}
