@@ -28,10 +28,10 @@ import (
 )
 
 const (
-	// KeyPrefix begins every key that NewKey makes, so that a key is known as
+	// keyPrefix begins every key that NewKey makes, so that a key is known as
 	// one where it should not be: in a commit, in a log, in a configuration
 	// that wants its hash.
-	KeyPrefix = "sift_"
+	keyPrefix = "sift_"
 
 	// DefaultClass is the class of a caller whose entry names none, and of the
 	// local caller: a service without keys and the command line without a
@@ -121,7 +121,7 @@ func newSet(entries []Entry) (*set, error) {
 	owner := make(map[[sha256.Size]byte]string, len(entries))
 	for i, e := range entries {
 		who := fmt.Sprintf("caller %d", i+1)
-		if ValidName(e.Name) {
+		if validName(e.Name) {
 			who += fmt.Sprintf(" (%s)", e.Name)
 			if names[e.Name] {
 				wrong = append(wrong, fmt.Errorf("%s: the name is taken by an earlier caller", who))
@@ -134,7 +134,7 @@ func newSet(entries []Entry) (*set, error) {
 		if class == "" {
 			class = DefaultClass
 		}
-		if !ValidName(class) {
+		if !validName(class) {
 			wrong = append(wrong, fmt.Errorf("%s: the class must be 1 to %d characters of a-z, 0-9, _ and -", who, maxName))
 		}
 		hash, ok := parseHash(e.KeySHA256)
@@ -181,10 +181,11 @@ func (c *Callers) GoString() string { return c.String() }
 func (c *Callers) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // Authenticate finds the caller whose key the Authorization header holds. It
-// takes the values of all Authorization headers of the request; more than one
-// is refused like a wrong key. The error is always the same *sift.Failure,
-// whether the header is missing, malformed or holds an unknown key.
-func (c *Callers) Authenticate(authorization ...string) (sift.Caller, error) {
+// takes the header as it came, "" for none; several headers, joined by ", " as
+// HTTP does, are refused like a wrong key. The error is always the same
+// *sift.Failure, whether the header is missing, malformed or holds an unknown
+// key.
+func (c *Callers) Authenticate(authorization string) (sift.Caller, error) {
 	s := c.set.Load()
 	if s == nil {
 		return sift.Caller{}, unauthorized()
@@ -192,10 +193,7 @@ func (c *Callers) Authenticate(authorization ...string) (sift.Caller, error) {
 	if s.open {
 		return Local(), nil
 	}
-	var key string
-	if len(authorization) == 1 {
-		key = bearer(authorization[0])
-	}
+	key := bearer(authorization)
 	if key == "" {
 		return sift.Caller{}, unauthorized()
 	}
@@ -248,8 +246,8 @@ func isAlnum(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9'
 }
 
-// ValidName reports whether s may be the name of a caller or of a class.
-func ValidName(s string) bool {
+// validName reports whether s may be the name of a caller or of a class.
+func validName(s string) bool {
 	if s == "" || len(s) > maxName {
 		return false
 	}
@@ -261,12 +259,7 @@ func ValidName(s string) bool {
 	return true
 }
 
-// ValidHash reports whether s is the SHA-256 of a key as an Entry holds it.
-func ValidHash(s string) bool {
-	_, ok := parseHash(s)
-	return ok
-}
-
+// parseHash reads the SHA-256 of a key as an Entry holds it.
 func parseHash(s string) (hash [sha256.Size]byte, ok bool) {
 	if len(s) != hex.EncodedLen(sha256.Size) {
 		return hash, false
@@ -282,7 +275,7 @@ func NewKey() (key, sha256hex string) {
 	rand.Read(random[:]) // never fails: the runtime ends the program instead
 	// Base32 in lower case: one word to a double click, no letter that is
 	// mistaken for a digit, nothing to escape in a shell, a URL or a file.
-	key = KeyPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:]))
+	key = keyPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:]))
 	hash := sha256.Sum256([]byte(key))
 	return key, hex.EncodeToString(hash[:])
 }
