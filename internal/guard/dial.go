@@ -19,7 +19,7 @@ import (
 //
 // A refusal is an *AddressError or a *sift.Failure with code blocked. Other
 // failures are a *sift.Failure with code unreachable or timeout, whose text
-// names no address; when ctx ends, it is ctx's error.
+// names the host and no address that it has; when ctx ends, it is ctx's error.
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	if network != "tcp" && network != "tcp4" && network != "tcp6" {
 		return nil, blocked("network %q is not allowed; only TCP", excerpt(network))
@@ -39,14 +39,13 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 			return nil, err
 		}
 	}
+	if _, refused := g.judgeAll(host, addrs, port); refused != nil {
+		return nil, refused
+	}
 	var to []netip.AddrPort
 	for _, a := range addrs {
-		ap := netip.AddrPortFrom(a.Unmap(), port)
-		if _, refused := g.judge(host, ap); refused != nil {
-			return nil, refused
-		}
-		if network == "tcp" || (network == "tcp4") == ap.Addr().Is4() {
-			to = append(to, ap)
+		if network == "tcp" || (network == "tcp4") == a.Is4() {
+			to = append(to, netip.AddrPortFrom(a, port))
 		}
 	}
 	if len(to) == 0 {

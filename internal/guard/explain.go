@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 
 	"sift.build/sift/internal/sift"
@@ -37,23 +38,21 @@ func (g *Guard) Explain(ctx context.Context, raw string) Verdict {
 	if !u.Literal() {
 		if addrs, err = g.resolve(ctx, u.host); err != nil {
 			v.Verdict, v.Reason = VerdictUnresolved, "the lookup of "+u.host+" was ended before it had an answer"
-			if f, ok := err.(*sift.Failure); ok {
+			if f, ok := errors.AsType[*sift.Failure](err); ok {
 				v.Reason = f.Message
 			}
 			return v
 		}
 	}
 	v.Addresses = addrs
-	v.Verdict, v.Reason = VerdictAllow, "every address is a public one"
-	for _, a := range addrs {
-		opened, refused := g.judge(u.host, netip.AddrPortFrom(a, u.port))
-		if refused != nil {
-			v.Verdict, v.Reason = VerdictBlocked, refused.Error()
-			return v
-		}
-		if opened != "" {
-			v.Reason = a.String() + " is opened by the exception " + opened
-		}
+	opened, refused := g.judgeAll(u.host, addrs, u.port)
+	switch {
+	case refused != nil:
+		v.Verdict, v.Reason = VerdictBlocked, refused.Error()
+	case opened != "":
+		v.Verdict, v.Reason = VerdictAllow, "opened by the exception "+opened
+	default:
+		v.Verdict, v.Reason = VerdictAllow, "every address is a public one"
 	}
 	return v
 }

@@ -211,8 +211,6 @@ func parseException(s string) (exception, error) {
 			return exception{}, errNotAddress
 		}
 		text = inside + after
-	} else if port != 0 && strings.Contains(text, ":") && !strings.Contains(text, "/") {
-		return exception{}, errors.New("an IPv6 address with a port is written in brackets: [fd00::1]:8080")
 	}
 	prefix, err := parsePrefix(text)
 	if err != nil {

@@ -13,7 +13,9 @@ import (
 func cutPort(authority string) (host, port string, hasPort bool) {
 	at := 0
 	if strings.HasPrefix(authority, "[") {
-		at = max(strings.IndexByte(authority, ']'), 0)
+		if at = strings.IndexByte(authority, ']'); at < 0 {
+			return authority, "", false
+		}
 	}
 	if i := strings.IndexByte(authority[at:], ':'); i >= 0 {
 		return authority[:at+i], authority[at+i+1:], true
@@ -28,11 +30,11 @@ func parseHost(s string) (string, netip.Addr, error) {
 	if s == "" {
 		return "", netip.Addr{}, blocked("the URL has no host")
 	}
-	if strings.Contains(s, "%") {
-		return "", netip.Addr{}, blocked("host %q has a percent sign; write it plainly", excerpt(s))
-	}
 	if s[0] == '[' {
 		return parseIPv6(s)
+	}
+	if strings.Contains(s, "%") {
+		return "", netip.Addr{}, blocked("host %q has a percent sign; write it plainly", excerpt(s))
 	}
 	if addr, err := netip.ParseAddr(s); err == nil && addr.Is4() {
 		return addr.String(), addr, nil
@@ -45,7 +47,7 @@ func parseIPv6(s string) (string, netip.Addr, error) {
 	inside, ok := strings.CutSuffix(s[1:], "]")
 	addr, err := netip.ParseAddr(inside)
 	if !ok || err != nil || !addr.Is6() || addr.Zone() != "" {
-		return "", netip.Addr{}, blocked("host %q is not an IPv6 address in brackets", excerpt(s))
+		return "", netip.Addr{}, blocked("host %q is not an IPv6 address in brackets, without a zone", excerpt(s))
 	}
 	addr = addr.Unmap() // ::ffff:192.0.2.1 is another spelling of 192.0.2.1
 	return addr.String(), addr, nil
@@ -79,28 +81,23 @@ func parseName(s string) (string, error) {
 }
 
 func parseLabel(label string) (string, error) {
-	ascii := strings.ToLower(label)
 	switch {
 	case label == "":
 		return "", blocked("the host has an empty label: two dots in a row, or a dot in front")
-	case !isASCII(label):
-		a, err := toASCII(label)
-		if err != nil {
+	case len(label) > 63 && (isASCII(label) || len(label) > 63*utf8.UTFMax):
+		// Also what bounds the work below.
+		return "", blocked("host label %q is longer than 63 bytes", excerpt(label))
+	}
+	ascii := strings.ToLower(label)
+	if !isASCII(label) {
+		var err error
+		if ascii, err = toASCII(label); err != nil || !utf8.ValidString(label) {
 			return "", blocked("host label %q is not a valid international name", excerpt(label))
 		}
-		if !strings.HasPrefix(a, "xn--") {
+		if !strings.HasPrefix(ascii, "xn--") {
 			// Full-width letters, circled digits, zero-width characters:
 			// nobody needs them, and what is read is not what is reached.
 			return "", blocked("host label %q only looks different from an ordinary name; write it in ASCII", excerpt(label))
-		}
-		ascii = a
-	case strings.HasPrefix(ascii, "xn--"):
-		u, err := idna.Punycode.ToUnicode(ascii)
-		if err != nil || isASCII(u) {
-			return "", blocked("host label %q is not the ASCII form of an international name", excerpt(label))
-		}
-		if a, err := toASCII(u); err != nil || a != ascii {
-			return "", blocked("host label %q is not the canonical ASCII form of an international name", excerpt(label))
 		}
 	}
 	for _, c := range []byte(ascii) {
@@ -111,7 +108,22 @@ func parseLabel(label string) (string, error) {
 	if len(ascii) > 63 {
 		return "", blocked("host label %q is longer than 63 bytes", excerpt(label))
 	}
+	if strings.HasPrefix(ascii, "xn--") {
+		// One that decodes to plain ASCII, or to something that encodes
+		// differently, is a second spelling of another name.
+		u, err := idna.Punycode.ToUnicode(ascii)
+		if err != nil || isASCII(u) {
+			return "", errALabel(label)
+		}
+		if again, err := toASCII(u); err != nil || again != ascii {
+			return "", errALabel(label)
+		}
+	}
 	return ascii, nil
+}
+
+func errALabel(label string) error {
+	return blocked("host label %q is not an international name in its canonical form", excerpt(label))
 }
 
 // toASCII maps one international label as browsers do (UTS 46, not

@@ -6,6 +6,22 @@ import (
 	"strconv"
 )
 
+// judgeAll decides about all addresses of a host, of which one bad one is
+// enough. A private address is the reason before a closed port, whichever
+// comes first.
+func (g *Guard) judgeAll(host string, addrs []netip.Addr, port uint16) (opened string, refused *AddressError) {
+	for _, a := range addrs {
+		o, r := g.judge(host, netip.AddrPortFrom(a, port))
+		if r != nil && (refused == nil || refused.closedPort) {
+			refused = r
+		}
+		if o != "" {
+			opened = o
+		}
+	}
+	return opened, refused
+}
+
 // judge decides about one address and port. It gives the exception that
 // opened them, where one did, or why they are refused.
 func (g *Guard) judge(host string, to netip.AddrPort) (opened string, refused *AddressError) {
@@ -59,7 +75,7 @@ func (g *Guard) weigh(addr netip.Addr, port uint16) finding {
 		// What an exception opens may be a translation prefix that nobody
 		// declared: metadata is looked for in every layout there is.
 		for _, bits := range layouts() {
-			if v4, ok := translated(addr, bits); ok && g.isMetadata(v4) {
+			if v4, _ := translated(addr, bits); g.isMetadata(v4) {
 				return finding{bad: true, why: "with " + v4.String() + " inside, cloud metadata, which no exception opens"}
 			}
 		}
@@ -130,7 +146,10 @@ func (g *Guard) inside(addr netip.Addr) (found []embeddedAddr, declared bool) {
 	}
 	for _, p := range g.nat64 {
 		if p.Contains(addr) {
-			v4, _ := translated(addr, p.Bits())
+			v4, ok := translated(addr, p.Bits())
+			if !ok {
+				v4 = netip.Addr{}
+			}
 			found = append(found, embeddedAddr{v4, "NAT64"})
 		}
 	}
@@ -161,7 +180,7 @@ func (g *Guard) inside(addr netip.Addr) (found []embeddedAddr, declared bool) {
 		add("NAT64", b[12:]...) // 64:ff9b::/96, RFC 6052
 	case high(6) == 0x0064_ff9b_0001:
 		// 64:ff9b:1::/48, RFC 8215: the layout is the operator's, and nobody
-		// declared it, so each that fits is judged.
+		// declared it, so each is judged.
 		for _, bits := range []int{48, 56, 64, 96} {
 			v4, _ := translated(addr, bits)
 			found = append(found, embeddedAddr{v4, "local-use NAT64"})
@@ -182,14 +201,12 @@ func (g *Guard) inside(addr netip.Addr) (found []embeddedAddr, declared bool) {
 func layouts() []int { return []int{32, 40, 48, 56, 64, 96} }
 
 // translated reads the IPv4 address behind a translation prefix of the given
-// length. Bits 64 to 71 are the "u" octet: it is skipped, and must be zero.
-func translated(addr netip.Addr, bits int) (netip.Addr, bool) {
+// length. Bits 64 to 71 are the "u" octet: it is skipped, and must be zero in
+// an address that is well formed.
+func translated(addr netip.Addr, bits int) (v4in netip.Addr, wellFormed bool) {
 	b := addr.As16()
 	if bits == 96 {
 		return netip.AddrFrom4([4]byte(b[12:])), true
-	}
-	if b[8] != 0 {
-		return netip.Addr{}, false
 	}
 	var v4 [4]byte
 	at := bits / 8
@@ -200,7 +217,7 @@ func translated(addr netip.Addr, bits int) (netip.Addr, bool) {
 		v4[i] = b[at]
 		at++
 	}
-	return netip.AddrFrom4(v4), true
+	return netip.AddrFrom4(v4), b[8] == 0
 }
 
 // metadata lists the addresses at which clouds hand out credentials to

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,13 +27,7 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	var dns *net.DNSError
 	switch {
 	case err == nil && len(addrs) > 0:
-		var out []netip.Addr
-		for _, a := range addrs {
-			if a = a.Unmap(); !slices.Contains(out, a) {
-				out = append(out, a)
-			}
-		}
-		return out, nil
+		return unique(addrs), nil
 	case err == nil, errors.As(err, &dns) && dns.IsNotFound:
 		return nil, sift.Fail(sift.CodeUnreachable, "the name %s has no address; check its spelling", host).WithCause(err)
 	case short.Err() != nil, errors.As(err, &dns) && dns.IsTimeout:
@@ -43,6 +36,19 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	}
 	return nil, sift.Fail(sift.CodeUnreachable, "the name %s could not be looked up: the name server failed", host).
 		WithHint(sift.HintRetry).WithCause(fmt.Errorf("look up: %w", err))
+}
+
+// unique unmaps the addresses and leaves out those that came before.
+func unique(addrs []netip.Addr) []netip.Addr {
+	seen := make(map[netip.Addr]bool, len(addrs))
+	var out []netip.Addr
+	for _, a := range addrs {
+		if a = a.Unmap(); !seen[a] {
+			seen[a] = true
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // lookupDNS is the real Config.Lookup: Go's own resolver, because the C
