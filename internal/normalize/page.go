@@ -1,7 +1,10 @@
 package normalize
 
 import (
+	"hash/maphash"
 	"net/url"
+	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -16,42 +19,340 @@ type Result struct {
 	VisibleChars int
 
 	// HiddenText counts the characters, white space left out, of elements
-	// that a reader could not see: hidden by style, attribute or class.
+	// that a reader could not see: hidden by style or attribute, or by a class
+	// that means so.
 	HiddenText int
 	// HiddenSample is the beginning of that text, at most 200 characters on
 	// one line. It is a stranger's text: never part of the content.
 	HiddenSample string
+	// Assistive counts the same for text that is meant for screen readers
+	// only (class sr-only and the like). Most pages have some; it is not in
+	// HiddenText and needs no warning by itself.
+	Assistive int
 
-	// TagChars counts Unicode tag characters, an alphabet that nobody can see,
-	// outside of flags; TagText is what they spell, at most 200 characters.
+	// TagChars counts Unicode tag characters, an alphabet that nobody can
+	// see, outside of flags; TagText is what they spell, at most 200
+	// characters.
 	TagChars int
 	TagText  string
 
-	Invisible    int // other invisible characters that were removed inside text (soft hyphens and zero-width spaces not counted)
-	Bidi         int // direction overrides and isolates removed
+	// Invisible counts other invisible characters that were removed, such as
+	// zero-width joiners outside of words and emoji, variation selectors and
+	// control characters. Soft hyphens, zero-width spaces and direction marks
+	// go uncounted: ordinary pages are full of them.
+	Invisible int
+	Bidi      int // direction overrides, embeddings and isolates removed
+
 	PrivateLinks int // links from a public page to a private address
 }
 
-// Page rewrites the document under root in place to the normal form. base is
-// the address that the page came from; nil leaves relative links unresolved
-// links that become text. It takes time linear in the size of the tree and
-// uses no recursion over it.
-func Page(root *html.Node, base *url.URL) Result {
-	body := findBody(root)
-	if body.Parent != nil {
-		body.Parent.RemoveChild(body)
-	}
-	return Result{Body: body, VisibleChars: CountVisible(body)}
+// pass is one run over one page.
+type pass struct {
+	res  Result
+	body *html.Node
+	urls resolver
+
+	tags    []byte // decoded tag characters
+	tagText int
+
+	tables []table             // the tables around the current element
+	refs   []ref               // links that may be footnote references
+	words  map[uint64]struct{} // what the page says, as hashes; for noscript
+	seed   maphash.Seed
+	blurb  []byte // hidden text so far, for the sample
+	tex    texDelimiters
+
+	controlled map[string]struct{} // ids of panels that a tab or an accordion's button opens
 }
 
-// findBody gives the first body element under root, or an empty one.
-func findBody(root *html.Node) *html.Node {
-	for n := root; n != nil; n = following(n, root, n.DataAtom != atom.Head) {
-		if n.Type == html.ElementNode && n.DataAtom == atom.Body {
-			return n
+// Page rewrites the document under root in place to the normal form. base is
+// the address that the page came from; without one relative links become text.
+// It takes time linear in the size of the page, and no recursion over the tree
+// but for the contents of a formula, which is bounded.
+func Page(root *html.Node, base *url.URL) Result {
+	p := &pass{urls: newResolver(base)}
+	p.head(root)
+	if p.body.Parent != nil {
+		p.body.Parent.RemoveChild(p.body)
+	}
+	p.body.Attr = keepAttr(p, p.body.Attr)
+	p.walk()
+	p.notes()
+	p.res.Body = p.body
+	p.res.VisibleChars = CountVisible(p.body)
+	p.res.TagText = p.line(string(p.tags))
+	p.res.HiddenSample = cut(p.line(string(p.blurb)), sampleMax)
+	return p.res
+}
+
+// head looks at the whole document once for what must be known beforehand: the
+// body, <base>, which panels can be opened, and which TeX delimiters a script
+// of the page replaces.
+func (p *pass) head(root *html.Node) {
+	var frameset *html.Node
+	based := false
+	for n := root; n != nil; n = following(n, root, true) {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.DataAtom {
+		case atom.Base:
+			if href := attr(n, "href"); href != "" && !based {
+				based = true
+				p.urls.setBaseHref(href)
+			}
+		case atom.Body:
+			if p.body == nil {
+				p.body = n
+			}
+		case atom.Frameset:
+			if frameset == nil {
+				frameset = n
+			}
+		case atom.Script:
+			p.tex.look(n)
+		default:
+			p.opener(n)
 		}
 	}
-	return &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	if p.body == nil {
+		p.body = &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+		if frameset != nil {
+			for n := frameset; n != nil; {
+				next := following(n, frameset, true)
+				if n.DataAtom == atom.Frame || n.DataAtom == atom.Noframes {
+					n.Parent.RemoveChild(n)
+					p.body.AppendChild(n)
+				}
+				n = next
+			}
+		}
+	}
+}
+
+// walk visits every node of the body once on the way down and once on the way
+// up. enter and leave may replace or remove the node they are given, and may
+// put nodes in front of it.
+func (p *pass) walk() {
+	n := p.body.FirstChild
+	for n != nil {
+		if n.DataAtom == atom.Noscript || n.DataAtom == atom.Noframes {
+			n = p.noscript(n)
+		}
+		var into bool
+		n, into = p.enter(n)
+		if into && n.FirstChild != nil {
+			n = n.FirstChild
+			continue
+		}
+		for {
+			next, parent := n.NextSibling, n.Parent
+			p.leave(n)
+			if next != nil {
+				n = next
+				break
+			}
+			if parent == p.body || parent == nil {
+				return
+			}
+			n = parent
+		}
+	}
+}
+
+// skip empties n on the way down and makes it an empty text, which leave takes
+// out of the tree. So the walk needs no special case for a parent whose last
+// child has gone.
+func skip(n *html.Node) (*html.Node, bool) {
+	n.Type, n.Data, n.DataAtom, n.Attr, n.Namespace = html.TextNode, "", 0, nil, ""
+	n.FirstChild, n.LastChild = nil, nil
+	return n, false
+}
+
+// enter prepares n on the way down. It returns n or what now stands in its
+// place, and whether to visit its children: not when they are in the normal
+// form already.
+func (p *pass) enter(n *html.Node) (*html.Node, bool) {
+	switch n.Type {
+	case html.TextNode:
+		p.enterText(n)
+		return n, false
+	case html.ElementNode:
+	default:
+		return skip(n)
+	}
+	if n.Namespace != "" {
+		if n.Namespace == "math" && n.Data == "math" {
+			return p.math(n)
+		}
+		return skip(n)
+	}
+	switch n.DataAtom {
+	case atom.Script:
+		return p.mathScript(n)
+	case atom.Style, atom.Template, atom.Head, atom.Link, atom.Meta, atom.Title, atom.Base, atom.Basefont, atom.Bgsound,
+		atom.Canvas, atom.Svg, atom.Select, atom.Option, atom.Optgroup, atom.Datalist, atom.Textarea, atom.Progress, atom.Meter,
+		atom.Param, atom.Source, atom.Track, atom.Area, atom.Map, atom.Dialog, atom.Colgroup, atom.Col, atom.Rp, atom.Menuitem, atom.Noembed:
+		if n.DataAtom == atom.Dialog && hasAttr(n, "open") || n.DataAtom == atom.Map && n.FirstChild != nil {
+			break
+		}
+		return skip(n)
+	case atom.Wbr:
+		return skip(n)
+	}
+
+	a := readAttr(n)
+	switch p.hidden(n, &a) {
+	case hiddenText:
+		p.hide(n, &p.res.HiddenText)
+		return skip(n)
+	case assistive:
+		p.hide(n, &p.res.Assistive)
+		return skip(n)
+	case decoration:
+		return skip(n)
+	}
+	if p.enterMath(n, &a) {
+		return n, false
+	}
+
+	switch n.DataAtom {
+	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:
+		return p.pre(n, &a)
+	case atom.Code:
+		if breaks(n) {
+			return p.pre(n, &a)
+		}
+	case atom.Tt, atom.Samp, atom.Kbd:
+		rename(n, atom.Code)
+	case atom.Img:
+		return p.img(n)
+	case atom.Iframe, atom.Frame, atom.Embed, atom.Object, atom.Video, atom.Audio:
+		return p.media(n, &a)
+	case atom.Input:
+		if strings.EqualFold(a.typ, "checkbox") && taskItem(n) {
+			checked := a.checked
+			n.Attr = append(n.Attr[:0], html.Attribute{Key: "type", Val: "checkbox"})
+			if checked {
+				n.Attr = append(n.Attr, html.Attribute{Key: "checked"})
+			}
+			return n, false
+		}
+		return skip(n)
+	case atom.Button:
+		if !p.contentButton(n, &a) {
+			return skip(n)
+		}
+		rename(n, atom.Span)
+	case atom.Table:
+		if p.codeTable(n, &a) {
+			return n, false
+		}
+		p.enterTable(n, &a)
+	case atom.Tr:
+		p.enterRow()
+	case atom.Td, atom.Th:
+		p.enterCell(n)
+	case atom.Div, atom.P:
+		if a.role == "heading" && n.DataAtom == atom.Div {
+			rename(n, headingAtom(attr(n, "aria-level")))
+		}
+		if p.codeLines(n, &a) {
+			return n, false
+		}
+	case atom.Center:
+		rename(n, atom.Div)
+	case atom.Dir, atom.Menu:
+		rename(n, atom.Ul)
+	case atom.B:
+		rename(n, atom.Strong)
+	case atom.I:
+		rename(n, atom.Em)
+	case atom.S, atom.Strike:
+		rename(n, atom.Del)
+	case 0:
+		if strings.HasPrefix(n.Data, "amp-") {
+			return p.amp(n, &a)
+		}
+	}
+	if chrome(n, &a) {
+		return skip(n)
+	}
+	p.count(n)
+	n.Attr = keepAttr(p, n.Attr)
+	return n, true
+}
+
+// leave finishes n on the way up, when all of its children are in the normal
+// form.
+func (p *pass) leave(n *html.Node) {
+	if n.Type == html.TextNode {
+		if n.Data == "" && n.Parent != nil {
+			n.Parent.RemoveChild(n)
+		}
+		return
+	}
+	switch n.DataAtom {
+	case atom.A:
+		p.leaveLink(n)
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		p.leaveHeading(n)
+	case atom.Li:
+		p.leaveItem(n)
+	case atom.Ul, atom.Ol:
+		p.leaveList(n)
+	case atom.Dl:
+		p.leaveDefinitions(n)
+	case atom.Td, atom.Th:
+		p.leaveCell(n)
+	case atom.Tr:
+		p.leaveRow(n)
+	case atom.Table:
+		p.leaveTable(n)
+	case atom.Rt:
+		surround(n, "(", ")")
+		rename(n, atom.Span)
+	case atom.Q:
+		surround(n, "“", "”")
+		rename(n, atom.Span)
+	case atom.Ruby, atom.Font, atom.Big, atom.Bdo, atom.Bdi, atom.Nobr, atom.Acronym, atom.Picture, atom.Map, atom.Label, atom.Output,
+		atom.Blink, atom.Abbr, atom.Dfn, atom.Tt, atom.Var, atom.Data, atom.Slot:
+		rename(n, atom.Span)
+	case atom.Form, atom.Fieldset, atom.Legend, atom.Marquee, atom.Dialog:
+		rename(n, atom.Div)
+	case atom.Strong, atom.Em, atom.Del, atom.Code, atom.Sub, atom.Sup, atom.U, atom.Small, atom.Ins, atom.Mark:
+		if n.FirstChild == nil && n.Parent != nil {
+			n.Parent.RemoveChild(n)
+		}
+	}
+}
+
+func (p *pass) enterText(n *html.Node) {
+	n.Data = p.text(n.Data, false)
+	if len(p.tables) > 0 {
+		p.countText(n.Data)
+	}
+	if p.tex.any() {
+		p.texInText(n)
+	}
+}
+
+// count keeps the running figures about the table around n.
+func (p *pass) count(n *html.Node) {
+	if len(p.tables) == 0 {
+		return
+	}
+	t := &p.tables[len(p.tables)-1]
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		t.cell.headings++
+		t.cell.blocks++
+	case atom.P, atom.Ul, atom.Ol, atom.Dl, atom.Blockquote, atom.Div, atom.Section, atom.Article, atom.Figure, atom.Hr:
+		t.cell.blocks++
+		if n.DataAtom == atom.Ul || n.DataAtom == atom.Ol || n.DataAtom == atom.Dl {
+			t.cell.lists++
+		}
+	}
 }
 
 // following gives the node after n in document order inside top; the children
@@ -69,6 +370,45 @@ func following(n, top *html.Node, into bool) *html.Node {
 	return nil
 }
 
+// rename makes n another HTML element.
+func rename(n *html.Node, a atom.Atom) { n.Data, n.DataAtom = a.String(), a }
+
+// unwrap puts the children of n in its place.
+func unwrap(n *html.Node) {
+	parent := n.Parent
+	if parent == nil {
+		return
+	}
+	for c := n.FirstChild; c != nil; c = n.FirstChild {
+		n.RemoveChild(c)
+		parent.InsertBefore(c, n)
+	}
+	parent.RemoveChild(n)
+}
+
+func surround(n *html.Node, before, after string) {
+	if n.FirstChild == nil {
+		return
+	}
+	n.InsertBefore(textNode(before), n.FirstChild)
+	n.AppendChild(textNode(after))
+}
+
+func textNode(s string) *html.Node { return &html.Node{Type: html.TextNode, Data: s} }
+
+func element(a atom.Atom, attr ...html.Attribute) *html.Node {
+	return &html.Node{Type: html.ElementNode, Data: a.String(), DataAtom: a, Attr: attr}
+}
+
+// replace puts m in the place of n and gives m.
+func replace(n, m *html.Node) *html.Node {
+	if n.Parent != nil {
+		n.Parent.InsertBefore(m, n)
+		n.Parent.RemoveChild(n)
+	}
+	return m
+}
+
 // CountVisible counts the characters of the text under n, white space left
 // out. It is the measure behind the coverage of an answer: of a whole page and
 // of the part that was kept.
@@ -76,12 +416,79 @@ func CountVisible(n *html.Node) int {
 	total := 0
 	for c := n; c != nil; c = following(c, n, true) {
 		if c.Type == html.TextNode {
-			for _, r := range c.Data {
-				if r > ' ' && r != '\u00a0' && r != '\u3000' {
-					total++
-				}
-			}
+			total += countText(c.Data)
 		}
 	}
 	return total
+}
+
+func countText(s string) int {
+	total := 0
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c > ' ' && (c < 0x80 || c >= 0xc0) { // a byte that begins a character
+			total++
+		}
+	}
+	return total
+}
+
+// IsBlock says that n starts and ends a line of its own: a block as opposed to
+// a part of running text.
+func IsBlock(n *html.Node) bool {
+	if n.Type != html.ElementNode {
+		return false
+	}
+	switch n.DataAtom {
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Caption, atom.Dd, atom.Details, atom.Dialog, atom.Div,
+		atom.Dl, atom.Dt, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.H1, atom.H2, atom.H3, atom.H4,
+		atom.H5, atom.H6, atom.Header, atom.Hgroup, atom.Hr, atom.Legend, atom.Li, atom.Main, atom.Nav, atom.Ol, atom.P, atom.Pre,
+		atom.Search, atom.Section, atom.Summary, atom.Table, atom.Tbody, atom.Td, atom.Tfoot, atom.Th, atom.Thead, atom.Tr, atom.Ul:
+		return true
+	}
+	return false
+}
+
+// hasText says that there is a visible character or an image under n.
+func hasText(n *html.Node) bool {
+	for c := n; c != nil; c = following(c, n, true) {
+		if c.Type == html.TextNode && strings.Trim(c.Data, " \n") != "" || c.DataAtom == atom.Img {
+			return true
+		}
+	}
+	return false
+}
+
+// cut gives at most limit characters of s.
+func cut(s string, limit int) string {
+	for i := range s {
+		if limit == 0 {
+			return s[:i]
+		}
+		limit--
+	}
+	return s
+}
+
+// plainText gives the text under n, with a space where a block or a line ends,
+// at most limit bytes and what completes the last character.
+func plainText(n *html.Node, limit int) string {
+	if c := n.FirstChild; c != nil && c == n.LastChild && c.Type == html.TextNode && len(c.Data) <= limit {
+		return strings.Trim(c.Data, " \n")
+	}
+	var b []byte
+	for c := n; c != nil && len(b) < limit; c = following(c, n, true) {
+		switch {
+		case c.Type == html.TextNode:
+			b = append(b, c.Data[:min(len(c.Data), limit)]...)
+		case c.DataAtom == atom.Br || IsBlock(c):
+			b = append(b, ' ')
+		}
+	}
+	if len(b) > limit {
+		b = b[:limit]
+	}
+	for len(b) > 0 && !utf8.Valid(b[max(0, len(b)-utf8.UTFMax):]) && !utf8.RuneStart(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return strings.Join(strings.Fields(string(b)), " ")
 }

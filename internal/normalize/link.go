@@ -1,0 +1,396 @@
+package normalize
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// leaveLink resolves a link, or takes it apart when there is nothing to link
+// to.
+func (p *pass) leaveLink(n *html.Node) {
+	href, is := "", false
+	for i := range n.Attr {
+		if n.Attr[i].Key == "href" {
+			href, is = n.Attr[i].Val, true
+			break
+		}
+	}
+	if !is {
+		if n.FirstChild != nil {
+			rename(n, atom.Span)
+		}
+		return // <a id="…"></a> stays: a heading may want it
+	}
+	abs, web := p.urls.resolve(href)
+	if abs == "" {
+		removeAttr(n, "href")
+		rename(n, atom.Span)
+		return
+	}
+	setAttr(n, "href", abs)
+	if web && p.urls.public && p.urls.private(abs) {
+		setAttr(n, "data-private", "")
+		p.res.PrivateLinks++
+	}
+	if prev := n.PrevSibling; prev != nil && prev.DataAtom == atom.A && prev.FirstChild != nil && n.FirstChild != nil {
+		n.Parent.InsertBefore(textNode(" "), n) // the space between two buttons is the style sheet's
+	}
+	if frag, ok := p.urls.fragment(abs); ok {
+		p.noteLink(n, frag)
+	}
+}
+
+// fragment gives the anchor of a link inside the page itself.
+func (r *resolver) fragment(abs string) (string, bool) {
+	if len(abs) <= len(r.page)+1 || r.page == "" || abs[len(r.page)] != '#' || abs[:len(r.page)] != r.page {
+		return "", false
+	}
+	return abs[len(r.page)+1:], true
+}
+
+// leaveHeading takes the permalink sign out of a heading and sees that its id
+// is where a link to it leads.
+func (p *pass) leaveHeading(n *html.Node) {
+	id := attr(n, "id")
+	for c := n.FirstChild; c != nil; {
+		next := following(c, n, true)
+		if c.Type != html.ElementNode {
+			c = next
+			continue
+		}
+		frag := ""
+		if c.DataAtom == atom.A {
+			frag, _ = p.urls.fragment(attr(c, "href"))
+		}
+		own := attr(c, "id")
+		if id == "" {
+			id = own
+		}
+		if id == "" && frag != "" {
+			id = unescapeFragment(frag)
+		}
+		switch {
+		case c.DataAtom == atom.A && (frag != "" || permalinkClass(attr(c, "class"))) && permalinkSign(c):
+			next = following(c, n, false)
+			dropWithGap(c)
+		case frag != "" && (frag == id || unescapeFragment(frag) == id):
+			rename(c, atom.Span) // the whole heading is a link to itself
+			removeAttr(c, "href")
+		}
+		c = next
+	}
+	if id == "" {
+		if prev := prevElement(n); prev != nil && prev.DataAtom == atom.A && prev.FirstChild == nil { // <a name="x"></a><h2>
+			id = attr(prev, "id")
+		} else if n.Parent != nil && prevElement(n) == nil { // <section id="x"><h2>
+			switch n.Parent.DataAtom {
+			case atom.Section, atom.Header, atom.Hgroup:
+				id = attr(n.Parent, "id")
+				if id == "" && n.Parent.DataAtom != atom.Section && n.Parent.Parent != nil && prevElement(n.Parent) == nil && n.Parent.Parent.DataAtom == atom.Section {
+					id = attr(n.Parent.Parent, "id")
+				}
+			}
+		}
+	}
+	if id != "" && len(id) <= attrMax {
+		setAttr(n, "id", id)
+	}
+	if p.urls.page != "" { // GitHub: <div><h2>…</h2><a class="anchor" href="#…"></a></div>
+		trimHeading(n)
+	}
+}
+
+// trimHeading takes white space off the ends of a heading that the sign left.
+func trimHeading(n *html.Node) {
+	if c := n.LastChild; c != nil && c.Type == html.TextNode {
+		c.Data = strings.TrimRight(c.Data, " \n")
+	}
+}
+
+// permalinkClass knows the classes of heading permalinks.
+func permalinkClass(class string) bool {
+	return class != "" && eachToken(class, func(t string) bool {
+		switch t {
+		case "headerlink", "header-anchor", "hash-link", "anchor", "permalink", "anchor-link", "anchorlink", "heading-anchor", "heading-link", "anchorjs-link",
+			"header-link", "anchor-heading", "direct-link", "headline-anchor", "self-link", "toc-anchor", "td-heading-self-link", "sl-anchor-link", "octicon-link",
+			"section-link", "markdownIt-Anchor", "header-hash", "hanchor", "subheading-anchor", "rust-doc-anchor", "doc-anchor", "mark", "deep-link":
+			return true
+		}
+		return false
+	})
+}
+
+// permalinkSign says that a link shows nothing but a sign.
+func permalinkSign(n *html.Node) bool {
+	s := plainText(n, 64)
+	switch s {
+	case "", "#", "##", "###", "####", "¶", "§", "🔗", "⚓", "⚓︎", "🔗︎", "🔗\ufe0f", "∞", "[#]", "[¶]", "[link]", "link", "Link", "permalink", "Permalink", "Anchor", "anchor", "↵", "☍", "⛓", "¤":
+		return find(n, 16, func(c *html.Node) bool { return c.DataAtom == atom.Img && attr(c, "alt") != "" && s != "" }) == nil
+	}
+	return strings.HasPrefix(s, "Direct link to ") || strings.HasPrefix(s, "Permalink to ") || strings.HasPrefix(s, "Link to this ") || strings.HasPrefix(s, "Copy link to") ||
+		strings.HasPrefix(s, "Anchor link to")
+}
+
+// dropWithGap removes c and the white space in front of it when nothing
+// follows.
+func dropWithGap(c *html.Node) {
+	if prev := c.PrevSibling; prev != nil && prev.Type == html.TextNode && c.NextSibling == nil {
+		prev.Data = strings.TrimRight(prev.Data, " \n")
+	}
+	c.Parent.RemoveChild(c)
+}
+
+func unescapeFragment(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			hi, ok1 := unhex(s[i+1])
+			lo, ok2 := unhex(s[i+2])
+			if ok1 && ok2 {
+				b = append(b, hi<<4|lo)
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return strings.ToValidUTF8(string(b), "\ufffd")
+}
+
+func unhex(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10, true
+	}
+	return 0, false
+}
+
+// chrome knows small pieces around content that are never content: a wiki's
+// edit links, the links back from notes, permalinks beside headings.
+func chrome(n *html.Node, a *attrs) bool {
+	switch n.DataAtom {
+	case atom.Span, atom.A, atom.Div, atom.Sup, atom.Small, atom.P:
+	default:
+		return false
+	}
+	if a.role == "doc-backlink" {
+		return true
+	}
+	if a.class == "" {
+		return false
+	}
+	return eachToken(a.class, func(t string) bool {
+		switch t {
+		case "mw-editsection", "mw-cite-backlink", "mw-jump-link", "mw-editsection-like", "footnote-backref", "footnote-back", "reversefootnote", "footnote-return",
+			"data-footnote-backref", "footnote-backlink", "fn-backref", "ltx_note_mark_back":
+			return true
+		case "noprint":
+			return hasToken(a.class, "Inline-Template")
+		case "anchor", "headerlink", "header-anchor":
+			if n.DataAtom == atom.A && strings.HasPrefix(attr(n, "href"), "#") { // GitHub: beside the heading
+				if h := prevElement(n); h != nil && isHeading(h) && permalinkSign(n) {
+					if attr(h, "id") == "" {
+						setAttr(h, "id", unescapeFragment(attr(n, "href")[1:]))
+					}
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+func isHeading(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+// contentButton says that a button's text is content: a heading or question
+// that opens what follows, or a whole card.
+func (p *pass) contentButton(n *html.Node, a *attrs) bool {
+	if a.role == "tab" {
+		return true
+	}
+	expands, popup := false, false
+	for i := range n.Attr {
+		switch n.Attr[i].Key {
+		case "aria-expanded":
+			expands = true
+		case "aria-haspopup":
+			popup = true
+		}
+	}
+	up := n.Parent
+	for range 3 {
+		if up == nil {
+			break
+		}
+		if isHeading(up) || up.DataAtom == atom.Dt || up.DataAtom == atom.Summary {
+			return !permalinkClass(a.class) && visibleLetters(n, 2)
+		}
+		up = up.Parent
+	}
+	return expands && !popup && visibleLetters(n, 12) || visibleLetters(n, 60)
+}
+
+// visibleLetters says that the text under n has at least so many characters.
+func visibleLetters(n *html.Node, enough int) bool {
+	bound := 200
+	for c := n.FirstChild; c != nil && bound > 0; c = following(c, n, visibleByNature(c)) {
+		bound--
+		if c.Type == html.TextNode && visibleByNature(c.Parent) {
+			for i := 0; i < len(c.Data) && enough > 0; i++ {
+				if b := c.Data[i]; b > ' ' && (b < 0x80 || b >= 0xc0) {
+					enough--
+				}
+			}
+			if enough <= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ref is a link inside the page that may be a reference to a note.
+type ref struct {
+	link *html.Node
+	id   string
+}
+
+// noteLink takes note of a link that looks like a footnote reference, and
+// removes one that only leads back from a note.
+func (p *pass) noteLink(n *html.Node, frag string) {
+	s := plainText(n, 24)
+	switch s {
+	case "↩", "↩︎", "↩\ufe0f", "↑", "⏎", "⤴", "↵", "^", "[back]", "Back", "back", "⬆", "↖", "🔙", "⮐", "Jump up", "Jump up ^":
+		n.Parent.RemoveChild(n)
+		return
+	}
+	if s == "" || len(s) > 20 || len(p.refs) >= 20_000 {
+		return
+	}
+	is := attr(n, "role") == "doc-noteref" || noteClass(attr(n, "class"))
+	up := n.Parent
+	for i := 0; i < 3 && !is && up != nil; i++ {
+		is = up.DataAtom == atom.Sup || noteClass(attr(up, "class"))
+		if IsBlock(up) {
+			break
+		}
+		up = up.Parent
+	}
+	if c := n.FirstChild; !is && c != nil && c == n.LastChild && c.DataAtom == atom.Sup {
+		is = true
+	}
+	if is && noteLabel(s) != "" {
+		p.refs = append(p.refs, ref{n, unescapeFragment(frag)})
+	}
+}
+
+func noteClass(class string) bool {
+	return class != "" && eachToken(class, func(t string) bool {
+		switch t {
+		case "footnote-ref", "footnote-reference", "footnote", "noteref", "fnref", "fn-ref", "footnoteRef", "reference", "footref", "note-ref", "footnote-anchor", "easy-footnote", "ftnref", "citation-ref":
+			return true
+		}
+		return false
+	})
+}
+
+// noteLabel takes the brackets off a reference: its number, letter or sign.
+func noteLabel(s string) string {
+	s = strings.Trim(s, "[]() \n")
+	if s == "" || len(s) > 12 {
+		return ""
+	}
+	return s
+}
+
+// notes looks for the elements that the possible references lead to, and marks
+// the references whose target is a note.
+func (p *pass) notes() {
+	if len(p.refs) == 0 {
+		return
+	}
+	want := make(map[string]*html.Node, len(p.refs))
+	for _, r := range p.refs {
+		want[r.id] = nil
+	}
+	for c := p.body.FirstChild; c != nil; c = following(c, p.body, true) {
+		if c.Type != html.ElementNode {
+			continue
+		}
+		id := attr(c, "id")
+		if id == "" {
+			continue
+		}
+		if seen, ok := want[id]; ok && seen == nil {
+			want[id] = c
+		}
+	}
+	for id, c := range want {
+		if c != nil {
+			want[id] = noteBlock(c, id)
+		}
+	}
+	for _, r := range p.refs {
+		if note := want[r.id]; note != nil && r.link.Parent != nil && !inside(r.link, note) {
+			setAttr(r.link, "data-noteref", attr(note, "id"))
+		}
+	}
+}
+
+// noteBlock gives the block that holds the note with this id: c itself, or the
+// paragraph or item that c stands at the beginning of.
+func noteBlock(c *html.Node, id string) *html.Node {
+	for range 4 {
+		switch c.DataAtom {
+		case atom.Li, atom.Dd, atom.P, atom.Aside:
+			if attr(c, "id") == "" {
+				setAttr(c, "id", id)
+			}
+			return c
+		case atom.Div:
+			if c.FirstChild == nil || find(c, 200, isHeading) != nil {
+				return nil
+			}
+			if attr(c, "id") == "" {
+				setAttr(c, "id", id)
+			}
+			return c
+		case atom.A, atom.Span, atom.Sup, atom.Strong, atom.Small, atom.Em:
+			for s := c.PrevSibling; s != nil; s = s.PrevSibling {
+				if s.Type != html.TextNode || strings.Trim(s.Data, " \n") != "" {
+					return nil
+				}
+			}
+			c = c.Parent
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+func inside(n, top *html.Node) bool {
+	for range 64 {
+		if n == nil {
+			return false
+		}
+		if n == top {
+			return true
+		}
+		n = n.Parent
+	}
+	return false
+}
