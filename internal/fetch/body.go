@@ -27,6 +27,9 @@ func (b *Body) Size() int64 {
 	return b.size
 }
 
+// OnDisk reports whether the body is in a file, so that Bytes makes a copy.
+func (b *Body) OnDisk() bool { return b != nil && b.file != nil }
+
 // Bytes gives the whole body. Up to 1 MiB it is the Body's own memory, which
 // must not be changed; a larger one is read from disk anew at each call.
 func (b *Body) Bytes() ([]byte, error) {
@@ -105,6 +108,13 @@ func (s *spool) Write(p []byte) (int, error) {
 		}
 	}
 	if s.body.file == nil {
+		if need := len(s.body.mem) + len(p); need > cap(s.body.mem) {
+			// Doubled by hand: append grows large slices by a quarter, which
+			// leaves five times as much behind for the collector.
+			grown := make([]byte, len(s.body.mem), max(need, min(2*cap(s.body.mem), int(s.memory))))
+			copy(grown, s.body.mem)
+			s.body.mem = grown
+		}
 		s.body.mem = append(s.body.mem, p...)
 		s.body.size += int64(len(p))
 		return len(p), nil
