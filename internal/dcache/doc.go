@@ -1,0 +1,29 @@
+// Package dcache is the one SQLite store of a sift. It alone opens the
+// database; everything that must outlive a request goes through it.
+//
+// Open makes the folder (0700) and sift.db in it (0600). Several processes may
+// have the same folder open at once, such as a sift fetch beside a server;
+// what only one of them may do is guarded by LockServer. The folder must be on
+// a local disk.
+//
+//	db, err := dcache.Open(ctx, dcache.Config{Dir: dir, MaxBytes: 512 << 20})
+//	…
+//	go db.Run(ctx) // batched last-use times, eviction, checkpoints
+//	err = db.Put(ctx, entry)
+//	entry, ok, err := db.Latest(ctx, caller.Class, key)
+//
+// A Put that returned nil is on disk: a crash or a kill -9 after it loses
+// nothing. A Latest or BySnapshot writes nothing: that the entry was used is
+// noted in memory and written with the next Put, the next turn of Run, or
+// Close. A process that is killed loses a few seconds of such notes, which
+// costs at most a worse choice of what to evict.
+//
+// The content cache holds Config.MaxBytes; the least recently used entries go
+// first. The file stays near that figure: freed pages are used again, given
+// back to the disk when many are free, and the write-ahead log is cut to
+// 4 MiB whenever it was longer.
+//
+// Errors say what happened and what to do next, for the operator; tell them
+// apart with errors.Is and the Err values of this package. They name the
+// store's folder and never a URL.
+package dcache

@@ -1,0 +1,225 @@
+package dcache
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// The test binary plays other processes too: childEnv names what to do.
+const childEnv = "DCACHE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(childEnv); role != "" {
+		if err := playChild(role, os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, role+":", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func playChild(role string, args []string) error {
+	ctx := context.Background()
+	switch role {
+	case "open": // DIR: opens a store, waits for the end of standard input, stores one entry
+		if _, err := io.ReadAll(os.Stdin); err != nil {
+			return err
+		}
+		db, err := Open(ctx, Config{Dir: args[0], MaxBytes: 1 << 30})
+		if err != nil {
+			return err
+		}
+		e := testEntry("k", 1000)
+		if err := db.Put(ctx, e); err != nil {
+			return err
+		}
+		fmt.Println(e.Snapshot)
+		return db.Close()
+
+	case "store": // DIR SEED N: stores N entries, prints each snapshot once it is stored, reads what others store
+		seed, err := strconv.ParseUint(args[1], 10, 64)
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(args[2])
+		if err != nil {
+			return err
+		}
+		db, err := Open(ctx, Config{Dir: args[0], MaxBytes: 1 << 30})
+		if err != nil {
+			return err
+		}
+		r := rand.New(rand.NewPCG(seed, 0))
+		for i := range n {
+			e := testEntry(fmt.Sprintf("%d", i), r.IntN(300_000))
+			if err := db.Put(ctx, e); err != nil {
+				return err
+			}
+			fmt.Println(e.Snapshot)
+			got, ok, err := db.Latest(ctx, e.Class, e.Key) // may be another process's by now
+			if err != nil || !ok {
+				return fmt.Errorf("latest %q: %v, %w", e.Key, ok, err)
+			}
+			if err := intact(got); err != nil {
+				return err
+			}
+		}
+		return db.Close()
+
+	case "lock": // DIR: locks it and waits to be killed
+		if _, err := LockServer(args[0]); err != nil {
+			return err
+		}
+		fmt.Println("locked")
+		_, err := io.ReadAll(os.Stdin)
+		return err
+
+	case "mount": // DIR: finds out whether a file system can be mounted there
+		return tryMount(args[0])
+
+	case "hold": // waits for the end of standard input
+		fmt.Println("started")
+		_, err := io.ReadAll(os.Stdin)
+		return err
+	}
+	return fmt.Errorf("no such role")
+}
+
+type child struct {
+	*exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Scanner
+	stderr bytes.Buffer
+}
+
+func startChild(t *testing.T, role string, args ...string) *child {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{Cmd: exec.CommandContext(t.Context(), self, args...)}
+	c.Env = append(os.Environ(), childEnv+"="+role)
+	c.Stderr = &c.stderr
+	if c.in, err = c.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.out = bufio.NewScanner(out)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// lines reads what the child still prints.
+func (c *child) lines() []string {
+	var all []string
+	for c.out.Scan() {
+		all = append(all, c.out.Text())
+	}
+	return all
+}
+
+// end waits for the child, which must succeed.
+func (c *child) end(t *testing.T) {
+	t.Helper()
+	if err := c.Wait(); err != nil {
+		t.Fatalf("child: %v: %s", err, c.stderr.String())
+	}
+}
+
+func openStore(t testing.TB, c Config) *DB {
+	t.Helper()
+	if c.Dir == "" {
+		c.Dir = filepath.Join(t.TempDir(), "data")
+	}
+	db, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// noise is n bytes that do not compress and differ by seed.
+func noise(seed string, n int) []byte {
+	var key [32]byte
+	copy(key[:], seed)
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8(key).Read(b)
+	return b
+}
+
+// testEntry is an entry whose body can be told from its snapshot and length.
+func testEntry(key string, size int) Entry {
+	e := Entry{Snapshot: NewSnapshot(), Class: "default", Key: key, Status: 200, Reusable: true}
+	e.Body = noise(e.Snapshot, size)
+	e.Document = fmt.Appendf(nil, "%d bytes", size)
+	return e
+}
+
+func intact(e Entry) error {
+	if !bytes.Equal(e.Body, noise(e.Snapshot, len(e.Body))) || string(e.Document) != fmt.Sprintf("%d bytes", len(e.Body)) {
+		return fmt.Errorf("entry %s came back changed", e.Snapshot)
+	}
+	return nil
+}
+
+func put(t testing.TB, db *DB, e Entry) {
+	t.Helper()
+	if err := db.Put(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// held reports whether the class default still has the copy.
+func held(t testing.TB, db *DB, snapshot string) bool {
+	t.Helper()
+	var n int
+	if err := db.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM content WHERE snapshot = ?", snapshot).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n == 1
+}
+
+// checkSound lets SQLite look at every page and index of the file, and
+// compares what is counted with what is there.
+func checkSound(t testing.TB, db *DB) {
+	t.Helper()
+	var result string
+	if err := db.reader.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&result); err != nil || result != "ok" {
+		t.Fatalf("integrity_check: %s, %v", result, err)
+	}
+	var want Stats
+	if err := db.reader.QueryRowContext(t.Context(), "SELECT count(*), coalesce(sum(nbytes), 0) FROM content").Scan(&want.Entries, &want.Bytes); err != nil {
+		t.Fatal(err)
+	}
+	got, err := db.Stats(t.Context())
+	if err != nil || got != want {
+		t.Fatalf("stats %+v, %v; the rows say %+v", got, err, want)
+	}
+	var orphans int
+	if err := db.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM content_part WHERE content_id NOT IN (SELECT id FROM content)").Scan(&orphans); err != nil || orphans != 0 {
+		t.Fatalf("%d parts without an entry, %v", orphans, err)
+	}
+}

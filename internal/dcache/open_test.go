@@ -1,0 +1,326 @@
+package dcache
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestANewStoreIsPrivateToItsUser(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	db := openStore(t, Config{Dir: dir, MaxBytes: 1 << 20})
+	put(t, db, testEntry("k", 10))
+	for name, want := range map[string]fs.FileMode{
+		dir: fs.ModeDir | 0o700, db.path: 0o600, db.path + "-wal": 0o600, db.path + "-shm": 0o600,
+	} {
+		if info, err := os.Stat(name); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
+		}
+	}
+}
+
+func TestTheFolderMayHaveAnyName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a b", "a?b=c&_txlock=x", "a#b", "100%41", "ü", "file:x"} {
+		db := openStore(t, Config{Dir: filepath.Join(t.TempDir(), name), MaxBytes: 1 << 20})
+		put(t, db, testEntry("k", 10))
+		if _, err := os.Stat(db.path); err != nil {
+			t.Error(err)
+		}
+		if names, err := filepath.Glob(filepath.Join(filepath.Dir(db.dir), "*")); err != nil || len(names) != 1 {
+			t.Errorf("%q: beside the folder there is more: %q", name, names)
+		}
+	}
+}
+
+func TestConnectionsAreSetUpAsTheyMustBe(t *testing.T) {
+	db := openStore(t, Config{MaxBytes: 1 << 20})
+	want := map[string]string{
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000",
+		"temp_store": "2", "auto_vacuum": "2", "trusted_schema": "0", "journal_size_limit": "4194304",
+	}
+	for name, pool := range map[string]*sql.DB{"writer": db.writer, "reader": db.reader} {
+		want["query_only"] = map[string]string{"writer": "0", "reader": "1"}[name]
+		for pragma, value := range want {
+			var got string
+			if err := pool.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != value {
+				t.Errorf("%s: %s is %q, %v; want %q", name, pragma, got, err, value)
+			}
+		}
+	}
+	if _, err := db.reader.ExecContext(t.Context(), "DELETE FROM content"); kindOf(err) != ErrReadOnly {
+		t.Errorf("a reader can write: %v", err)
+	}
+}
+
+func TestEverythingIsThereAfterClosingAndOpeningAgain(t *testing.T) {
+	dir := t.TempDir()
+	e := testEntry("k", 5000)
+	db, err := Open(t.Context(), Config{Dir: dir, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, e)
+	for range 2 {
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, _ := filepath.Glob(filepath.Join(dir, "*")); !slices.Equal(names, []string{filepath.Join(dir, fileName)}) {
+		t.Errorf("a closed store leaves %q", names)
+	}
+	db = openStore(t, Config{Dir: dir, MaxBytes: 1 << 20})
+	if got, ok, err := db.Latest(t.Context(), "default", "k"); !ok || err != nil || !bytes.Equal(got.Body, e.Body) {
+		t.Errorf("%v, %v", ok, err)
+	}
+}
+
+func TestAStoreOfANewerSiftIsRefusedAndLeftAsItIs(t *testing.T) {
+	dir := t.TempDir()
+	db, err := Open(t.Context(), Config{Dir: dir, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, testEntry("k", 10))
+	if _, err := db.writer.ExecContext(t.Context(), "INSERT INTO migration (number, name) VALUES (7, 'later'); DROP TABLE content_part"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(db.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), Config{Dir: dir, MaxBytes: 1 << 20})
+	if !errors.Is(err, ErrNewer) || errors.Is(err, ErrCorrupt) {
+		t.Fatalf("error is %v", err)
+	}
+	for _, part := range []string{db.path, "layout 7", "up to 1", "newer sift", "data_dir"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+	after, err := os.ReadFile(db.path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed, %v", err)
+	}
+}
+
+func TestAFileThatIsNoStoreIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := Open(t.Context(), Config{Dir: dir, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, testEntry("k", 50_000))
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(db.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(dir, "other.db")
+	foreign, err := sql.Open("sqlite", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := foreign.ExecContext(t.Context(), "CREATE TABLE content (id INTEGER PRIMARY KEY)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := foreign.Close(); err != nil {
+		t.Fatal(err)
+	}
+	otherBytes, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	badSchema := bytes.Clone(good)
+	copy(badSchema[200:3000], noise("x", 2800))
+
+	for name, content := range map[string][]byte{
+		"a text":              []byte("hello, this is a text and nothing else\n" + strings.Repeat("x", 5000)),
+		"a short text":        []byte("hello\n"),
+		"noise":               noise("x", 20_000),
+		"half a store":        good[:len(good)/2],
+		"another's database":  otherBytes,
+		"a store with a hole": badSchema,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, fileName)
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Open(t.Context(), Config{Dir: dir, MaxBytes: 1 << 20})
+			if !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("error is %v", err)
+			}
+			if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "move it") {
+				t.Errorf("%q does not say which file or what to do", err)
+			}
+			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, content) {
+				t.Errorf("the file was changed, %v", err)
+			}
+		})
+	}
+}
+
+func TestAnEmptyFileBecomesAStore(t *testing.T) {
+	// What a kill between the making of the file and its first page leaves.
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, fileName), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := openStore(t, Config{Dir: dir, MaxBytes: 1 << 20})
+	put(t, db, testEntry("k", 10))
+}
+
+func TestAFolderThatCannotBeIsExplained(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "sub")} {
+		if _, err := Open(t.Context(), Config{Dir: dir}); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("error is %v", err)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, fileName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), Config{Dir: dir}); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("error is %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, Config{Dir: t.TempDir()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestMigrationsThatHaveShippedAreNeverEdited(t *testing.T) {
+	want := []string{
+		"1 content ee01a676",
+	}
+	all, err := readMigrations(migrationFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range all {
+		got = append(got, fmt.Sprintf("%d %s %.4x", m.number, m.name, sha256.Sum256([]byte(m.sql))))
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("a change to the layout is a new file (-want +got):\n%s", d)
+	}
+}
+
+func TestAnOlderStoreIsBroughtUpToDateInOneStep(t *testing.T) {
+	first, err := fs.ReadFile(migrationFiles, "migrations/0001_content.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{
+		"migrations/0001_content.sql": {Data: first},
+		"migrations/0002_more.sql":    {Data: []byte("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")},
+		"migrations/0003_broken.sql":  {Data: []byte("CREATE TABLE yet_more (id INTEGER PRIMARY KEY); INSERT INTO nothing VALUES (1);")},
+	}
+	db := openStore(t, Config{MaxBytes: 1 << 20})
+	e := testEntry("k", 10)
+	put(t, db, e)
+	applied := func() (names []string) {
+		rows, err := db.reader.QueryContext(t.Context(), "SELECT name FROM migration ORDER BY number")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	if err := db.migrate(t.Context(), files); err == nil || !strings.Contains(err.Error(), "migration 3 (broken)") {
+		t.Fatalf("error is %v", err)
+	}
+	if d := cmp.Diff([]string{"content"}, applied()); d != "" {
+		t.Errorf("after one that fails (-want +got):\n%s", d)
+	}
+	delete(files, "migrations/0003_broken.sql")
+	for range 2 {
+		if err := db.migrate(t.Context(), files); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := cmp.Diff([]string{"content", "more"}, applied()); d != "" {
+		t.Errorf("after one that works (-want +got):\n%s", d)
+	}
+	if !held(t, db, e.Snapshot) {
+		t.Error("an entry was lost on the way")
+	}
+}
+
+func TestAGapOrAnOddNameAmongMigrationsIsRefused(t *testing.T) {
+	for _, names := range [][]string{{"0002_b.sql"}, {"0001_a.sql", "0003_c.sql"}, {"1_a.sql"}, {"0001.sql"}, {"0001_a.sql", "0001_b.sql"}} {
+		files := fstest.MapFS{}
+		for _, name := range names {
+			files["migrations/"+name] = &fstest.MapFile{}
+		}
+		if _, err := readMigrations(files); err == nil {
+			t.Errorf("%q were taken", names)
+		}
+	}
+}
+
+func TestProcessesMayOpenANewFolderAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 3 {
+		dir := filepath.Join(t.TempDir(), "new")
+		var children []*child
+		for range 4 {
+			children = append(children, startChild(t, "open", dir))
+		}
+		for _, c := range children { // the starting signal
+			if err := c.in.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var snapshots []string
+		for _, c := range children {
+			snapshots = append(snapshots, c.lines()...)
+			c.end(t)
+		}
+		db := openStore(t, Config{Dir: dir, MaxBytes: 1 << 30})
+		if len(snapshots) != len(children) {
+			t.Errorf("%d children printed %q", len(children), snapshots)
+		}
+		for _, s := range snapshots {
+			if !held(t, db, s) {
+				t.Errorf("%s is lost", s)
+			}
+		}
+		checkSound(t, db)
+	}
+}
