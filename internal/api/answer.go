@@ -1,0 +1,250 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sift.build/sift/internal/sift"
+)
+
+const (
+	// maxBody is how long a request's body may be. A target is a URL and a
+	// few options; a question or a program is the longest of them.
+	maxBody = 64 << 10
+
+	// maxPooled is the largest buffer that is kept for the next request: an
+	// answer of the default size fits, a 10-million-character one must not
+	// stay behind in each of them.
+	maxPooled = 1 << 20
+
+	// An answer has this long to be taken, and a second more for each of these
+	// bytes. Whoever reads more slowly than that is cut off, so that a caller
+	// who never reads cannot hold a connection and its buffer for good.
+	writeTime     = 30 * time.Second
+	bytesASecond  = 32 << 10
+	metricsWeight = 1 << 20 // an assumed size, for an answer that is written as it is made
+)
+
+// The headers of an answer that is the content alone.
+const (
+	headerNextOffset = "X-Sift-Next-Offset" // where the next window starts; absent when there is no more
+	headerSnapshot   = "X-Sift-Snapshot"    // the copy to go on reading; absent when it could not be kept
+	headerWarnings   = "X-Sift-Warnings"    // the codes, comma-separated; absent when there are none
+	headerHint       = "X-Sift-Hint"        // what to try next; absent when there is none
+)
+
+func (s *Server) postFetch(w http.ResponseWriter, r *http.Request, x *exchange) error {
+	if r.URL.RawQuery != "" {
+		return sift.Fail(sift.CodeInvalid, "a POST takes its fields from the body; the query must be empty")
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return sift.Fail(sift.CodeInvalid, "the body must not be compressed (Content-Encoding)")
+	}
+	buf := s.buffer()
+	defer s.release(buf)
+	body, err := readBody(w, r, (*buf)[:0])
+	*buf = body
+	if err != nil {
+		return err
+	}
+	x.target, err = decodeJSON(s.fields, body)
+	if err != nil {
+		return err
+	}
+	return s.fetch(w, r, x)
+}
+
+func (s *Server) getFetch(w http.ResponseWriter, r *http.Request, x *exchange) error {
+	if r.ContentLength != 0 {
+		return sift.Fail(sift.CodeInvalid, "a GET takes its fields from the query; it must not have a body")
+	}
+	var err error
+	x.target, err = decodeQuery(s.fields, r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	return s.fetch(w, r, x)
+}
+
+// readBody appends the request's body to buf. It reads on to the very end:
+// only then does net/http watch for the caller to go away.
+func readBody(w http.ResponseWriter, r *http.Request, buf []byte) ([]byte, error) {
+	if r.ContentLength > maxBody {
+		return buf, errBodyTooLong()
+	}
+	src := http.MaxBytesReader(w, r.Body, maxBody)
+	for {
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, 1024)
+		}
+		n, err := src.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			return buf, errBodyTooLong()
+		}
+		if err != nil {
+			return buf, sift.Fail(sift.CodeInvalid, "the request's body broke off or did not come in time").WithCause(err)
+		}
+	}
+}
+
+func errBodyTooLong() error {
+	return sift.Fail(sift.CodeTooLong, "the request's body is longer than %d bytes", maxBody)
+}
+
+// fetch hands the target on and writes what comes back.
+func (s *Server) fetch(w http.ResponseWriter, r *http.Request, x *exchange) error {
+	answer, err := s.fetcher.FetchTarget(r.Context(), x.caller, x.target)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	buf := s.buffer()
+	defer s.release(buf)
+	switch negotiate(r.Header["Accept"]) {
+	case formMarkdown:
+		h["Content-Type"] = []string{"text/markdown; charset=utf-8"}
+		*buf = contentAlone(h, (*buf)[:0], answer)
+	case formPlain:
+		h["Content-Type"] = []string{"text/plain; charset=utf-8"}
+		*buf = contentAlone(h, (*buf)[:0], answer)
+	default:
+		h["Content-Type"] = s.typeJSON
+		*buf = answer.AppendJSON((*buf)[:0])
+	}
+	s.write(w, x, http.StatusOK, *buf)
+	return nil
+}
+
+// contentAlone appends the content and sets the headers that stand in for what
+// a reader of the envelope would need: how to read on, and that this may not
+// be the page.
+func contentAlone(h http.Header, dst []byte, answer *sift.Envelope) []byte {
+	if answer.NextOffset != nil {
+		h.Set(headerNextOffset, strconv.Itoa(*answer.NextOffset))
+	}
+	if answer.Snapshot != "" {
+		h.Set(headerSnapshot, answer.Snapshot)
+	}
+	if len(answer.Warnings) > 0 {
+		var codes []string
+		for _, warning := range answer.Warnings {
+			codes = append(codes, string(warning.Code))
+		}
+		h.Set(headerWarnings, strings.Join(codes, ", "))
+	}
+	if answer.Hint != "" {
+		h.Set(headerHint, string(answer.Hint))
+	}
+	return append(dst, answer.Content...)
+}
+
+func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request, x *exchange) error {
+	s.writeState(w, x, http.StatusOK, "ok")
+	return nil
+}
+
+func (s *Server) getReady(w http.ResponseWriter, _ *http.Request, x *exchange) error {
+	if err := s.ready(); err != nil {
+		// What is missing is the operator's business: it may name a path.
+		x.cause, x.level = err, slog.LevelWarn
+		s.writeState(w, x, http.StatusServiceUnavailable, "not ready")
+		return nil
+	}
+	s.writeState(w, x, http.StatusOK, "ready")
+	return nil
+}
+
+func (s *Server) writeState(w http.ResponseWriter, x *exchange, status int, state string) {
+	s.writeJSON(w, x, status, struct {
+		Status  string `json:"status"`
+		Version string `json:"version"`
+	}{state, s.version})
+}
+
+func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request, x *exchange) error {
+	s.setWriteDeadline(w, metricsWeight)
+	s.metrics.ServeHTTP(&recorder{ResponseWriter: w, x: x}, r)
+	if x.status == 0 { // an empty answer, which net/http sends as a 200
+		x.status = http.StatusOK
+	}
+	return nil
+}
+
+// recorder notes the status that another handler answers with.
+type recorder struct {
+	http.ResponseWriter
+	x *exchange
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.x.status == 0 {
+		w.x.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.x.status == 0 {
+		w.x.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// writeFailure answers with a failure, always as JSON.
+func (s *Server) writeFailure(w http.ResponseWriter, x *exchange, status int, f *sift.Failure) {
+	x.code = f.Code
+	s.writeJSON(w, x, status, f.JSON())
+}
+
+func (s *Server) writeJSON(w http.ResponseWriter, x *exchange, status int, v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("api: plain structs cannot fail to encode: " + err.Error())
+	}
+	w.Header()["Content-Type"] = s.typeJSON
+	s.write(w, x, status, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// write sends a whole answer at once.
+func (s *Server) write(w http.ResponseWriter, x *exchange, status int, body []byte) {
+	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+	s.setWriteDeadline(w, len(body))
+	x.status = status
+	w.WriteHeader(status)
+	// The error of a caller who has gone, or of HEAD, which wants no body.
+	if _, err := w.Write(body); err != nil && x.cause == nil {
+		x.cause = err
+	}
+}
+
+// setWriteDeadline bounds how long the caller may take to read an answer.
+// net/http lifts it before the next request of the connection. A
+// ResponseWriter that cannot do it is a test's.
+func (s *Server) setWriteDeadline(w http.ResponseWriter, size int) {
+	_ = http.NewResponseController(w).SetWriteDeadline(s.now().Add(writeTime + time.Duration(size/bytesASecond)*time.Second))
+}
+
+func (s *Server) buffer() *[]byte { return s.buffers.Get().(*[]byte) }
+
+func (s *Server) release(b *[]byte) {
+	if cap(*b) <= maxPooled {
+		s.buffers.Put(b)
+	}
+}

@@ -1,0 +1,263 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sift.build/sift/internal/sift"
+)
+
+// Bounds of the numbers a target may carry. They are the schema's too.
+const (
+	maxMaxChars = 10_000_000    // characters in one window; more is a download, not an answer
+	maxOffset   = 1_000_000_000 // no content is that long
+	maxMaxAge   = 2_000_000_000 // seconds, 63 years: any copy will do
+	minTimeout  = 0.001         // seconds
+
+	// A longer timeout is cut to the configured one anyway. Cutting it here
+	// to 11 days keeps its nanoseconds inside an int64 wherever it goes.
+	cutTimeout = 1e6
+)
+
+// shown is how much of a caller's own word is quoted back, in characters.
+const shown = 40
+
+// kind is the type of a field's value.
+type kind uint8
+
+const (
+	kindText kind = iota
+	kindWhole
+	kindNumber
+	kindFlag
+)
+
+func (k kind) String() string {
+	switch k {
+	case kindText:
+		return "a string"
+	case kindWhole:
+		return "a whole number"
+	case kindNumber:
+		return "a number"
+	default:
+		return "true or false"
+	}
+}
+
+// value is one decoded value; which part counts is the field's kind.
+type value struct {
+	text   string
+	number float64
+	flag   bool
+}
+
+// field is one row of the table that every door of /v1/fetch is decoded with.
+type field struct {
+	name      string
+	kind      kind
+	low, high float64 // of a number, both inclusive
+	required  bool
+
+	// later marks an option of the contract that this build cannot do yet. It
+	// is refused by name unless it has its zero value: an ignored option would
+	// let its caller believe that it was applied. Building the option means
+	// giving the row a put and taking this mark away.
+	later bool
+
+	put func(*sift.Target, value) error // the value has the right kind and lies within the bounds
+}
+
+// fields is the table, in the order of SPEC section 2.
+func fields() []field {
+	return []field{
+		{name: "url", kind: kindText, required: true, put: func(t *sift.Target, v value) error {
+			t.URL = v.text
+			return nil
+		}},
+		{name: "mode", kind: kindText, put: func(t *sift.Target, v value) error {
+			t.Mode = sift.Mode(v.text)
+			if !slices.Contains(sift.Modes(), t.Mode) {
+				return sift.Fail(sift.CodeInvalid, "mode %s is not one of %s", quote(v.text), modeList())
+			}
+			return nil
+		}},
+		{name: "question", kind: kindText, later: true},
+		{name: "pages", kind: kindText, later: true},
+		{name: "section", kind: kindText, later: true},
+		{name: "grep", kind: kindText, later: true},
+		{name: "jq", kind: kindText, later: true},
+		{name: "context", kind: kindFlag, later: true},
+		{name: "recover", kind: kindFlag, later: true},
+		{name: "min_date", kind: kindText, later: true},
+		{name: "password", kind: kindText, later: true},
+		{name: "max_age", kind: kindWhole, low: 0, high: maxMaxAge, put: func(t *sift.Target, v value) error {
+			age := int(v.number)
+			t.MaxAge = &age
+			return nil
+		}},
+		{name: "max_chars", kind: kindWhole, low: 1, high: maxMaxChars, put: func(t *sift.Target, v value) error {
+			t.MaxChars = int(v.number)
+			return nil
+		}},
+		{name: "offset", kind: kindWhole, low: 0, high: maxOffset, put: func(t *sift.Target, v value) error {
+			t.Offset = int(v.number)
+			return nil
+		}},
+		{name: "snapshot", kind: kindText, put: func(t *sift.Target, v value) error {
+			t.Snapshot = v.text
+			return nil
+		}},
+		{name: "timeout", kind: kindNumber, low: minTimeout, high: math.Inf(1), put: func(t *sift.Target, v value) error {
+			seconds := min(v.number, cutTimeout)
+			t.Timeout = &seconds
+			return nil
+		}},
+	}
+}
+
+// draft is a target while its fields come in. It is where every rule about
+// fields is kept, whichever syntax they came in.
+type draft struct {
+	table  []field
+	seen   uint64 // bit i: table[i] was given
+	target sift.Target
+}
+
+// field finds the row for a name and marks it as given.
+func (d *draft) field(name []byte) (*field, error) {
+	for i := range d.table {
+		if string(name) != d.table[i].name {
+			continue
+		}
+		if d.seen&(1<<i) != 0 {
+			return nil, sift.Fail(sift.CodeInvalid, "%s is given twice", d.table[i].name)
+		}
+		d.seen |= 1 << i
+		return &d.table[i], nil
+	}
+	return nil, unknownField(d.table, string(name))
+}
+
+// set stores a value of the right kind.
+func (d *draft) set(f *field, v value) error {
+	if f.later {
+		if v.text == "" && v.number == 0 && !v.flag {
+			return nil
+		}
+		return sift.Fail(sift.CodeInvalid, "this build of sift does not have the option %s yet; leave it out", f.name)
+	}
+	if f.kind == kindWhole && v.number != math.Trunc(v.number) {
+		return sift.Fail(sift.CodeInvalid, "%s must be %s, without a fraction", f.name, f.kind)
+	}
+	if (f.kind == kindWhole || f.kind == kindNumber) && (v.number < f.low || v.number > f.high) {
+		if math.IsInf(f.high, 1) {
+			return sift.Fail(sift.CodeInvalid, "%s must be at least %s", f.name, plain(f.low))
+		}
+		return sift.Fail(sift.CodeInvalid, "%s must be between %s and %s", f.name, plain(f.low), plain(f.high))
+	}
+	return f.put(&d.target, v)
+}
+
+// finish answers the target once every field is in.
+func (d *draft) finish() (sift.Target, error) {
+	for i := range d.table {
+		f := &d.table[i]
+		if f.required && d.seen&(1<<i) == 0 {
+			return d.target, sift.Fail(sift.CodeInvalid, "%s is required", f.name)
+		}
+	}
+	if d.target.URL == "" {
+		return d.target, sift.Fail(sift.CodeInvalid, "url is required and may not be empty")
+	}
+	return d.target, nil
+}
+
+func modeList() string {
+	var names []string
+	for _, m := range sift.Modes() {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, ", ")
+}
+
+// plain writes a bound the way a person would.
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// quote shows a caller's own word, cut, with nothing in it that a terminal or
+// a log would act on.
+func quote(s string) string {
+	if utf8.RuneCountInString(s) > shown {
+		s = string([]rune(s)[:shown]) + "…"
+	}
+	return strconv.QuoteToGraphic(s)
+}
+
+// unknownField names a field that is not in the table and, when one is near,
+// the field that was probably meant.
+func unknownField(table []field, name string) error {
+	text := fmt.Sprintf("unknown field %s", quote(name))
+	if near := nearest(table, name); near != "" {
+		text += "; did you mean " + near + "?"
+	}
+	return sift.Fail(sift.CodeInvalid, "%s", text)
+}
+
+// nearest is the field whose name is what was written but for case, joints or
+// at most two letters; "" when none is.
+func nearest(table []field, name string) string {
+	if len(name) > shown {
+		return ""
+	}
+	name = bare(name)
+	best, at := "", 3
+	for i := range table {
+		known := bare(table[i].name)
+		// Two letters of a short name are most of it.
+		if d := distance(name, known); d < at && d <= len(known)/3 {
+			best, at = table[i].name, d
+		}
+	}
+	return best
+}
+
+// bare drops what differs between maxChars, max-chars and MAX_CHARS.
+func bare(name string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// distance counts the letters to insert, drop, replace or swap with their
+// neighbour to get from a to b (optimal string alignment).
+func distance(a, b string) int {
+	before := make([]int, len(b)+1) // two rows up
+	last := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(row[j-1]+1, last[j]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
