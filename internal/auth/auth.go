@@ -121,7 +121,7 @@ func newSet(entries []Entry) (*set, error) {
 	owner := make(map[[sha256.Size]byte]string, len(entries))
 	for i, e := range entries {
 		who := fmt.Sprintf("caller %d", i+1)
-		if validName(e.Name) {
+		if ValidName(e.Name) {
 			who += fmt.Sprintf(" (%s)", e.Name)
 			if names[e.Name] {
 				wrong = append(wrong, fmt.Errorf("%s: the name is taken by an earlier caller", who))
@@ -134,7 +134,7 @@ func newSet(entries []Entry) (*set, error) {
 		if class == "" {
 			class = DefaultClass
 		}
-		if !validName(class) {
+		if !ValidName(class) {
 			wrong = append(wrong, fmt.Errorf("%s: the class must be 1 to %d characters of a-z, 0-9, _ and -", who, maxName))
 		}
 		hash, ok := parseHash(e.KeySHA256)
@@ -246,8 +246,8 @@ func isAlnum(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9'
 }
 
-// validName reports whether s may be the name of a caller or of a class.
-func validName(s string) bool {
+// ValidName reports whether s may be the name of a caller or of a class.
+func ValidName(s string) bool {
 	if s == "" || len(s) > maxName {
 		return false
 	}

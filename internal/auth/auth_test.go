@@ -342,8 +342,8 @@ func TestNamesAreLowerCaseWordsOfAtMost64(t *testing.T) {
 		"research": true, "a": true, "0": true, "-": true, "_": true, "night-watch_2": true, strings.Repeat("a", 64): true,
 		"": false, "A": false, "a b": false, "ä": false, "a.b": false, "a\n": false, strings.Repeat("a", 65): false,
 	} {
-		if got := validName(name); got != want {
-			t.Errorf("validName(%q) = %v", name, got)
+		if got := ValidName(name); got != want {
+			t.Errorf("ValidName(%q) = %v", name, got)
 		}
 	}
 }
