@@ -447,6 +447,52 @@ func TestAPutWhoseCallerHasLeftIsNotBegun(t *testing.T) {
 	put(t, db, testEntry("k", 10)) // and nothing was left locked
 }
 
+func TestAPutLeavesTheQueueWithItsCaller(t *testing.T) {
+	db := openStore(t, Config{MaxBytes: 1 << 20})
+	conn, err := db.writer.Conn(t.Context()) // another write that takes long
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	e := testEntry("k", 10)
+	if err := db.Put(ctx, e); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error is %v", err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, e)
+}
+
+func TestAReaderThatLeavesHarmsNoOther(t *testing.T) {
+	db := openStore(t, Config{MaxBytes: 64 << 20})
+	e := testEntry("k", 3<<20)
+	put(t, db, e)
+	for i := range 40 {
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			if i%4 != 0 {
+				cancel()
+			}
+		}()
+		got, ok, err := db.Latest(ctx, "default", "k")
+		switch {
+		case err != nil && !errors.Is(err, context.Canceled):
+			t.Errorf("a reader that left got %v", err)
+		case err == nil && (!ok || !bytes.Equal(got.Body, e.Body)):
+			t.Error("a reader got something else")
+		}
+		<-left
+		cancel()
+		if got, ok, err := db.Latest(t.Context(), "default", "k"); !ok || err != nil || !bytes.Equal(got.Body, e.Body) {
+			t.Fatalf("the next reader: %v, %v", ok, err)
+		}
+	}
+}
+
 func TestManyAtOnceOnOneStoreLoseNothing(t *testing.T) {
 	t.Parallel()
 	db := openStore(t, Config{MaxBytes: 1 << 30})
