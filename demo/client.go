@@ -99,30 +99,33 @@ func (d *demo) fetch(ctx context.Context, s *step, r request) (*answer, error) {
 
 func (d *demo) post(ctx context.Context, body string) (*answer, error) {
 	start := time.Now()
-	resp, raw, err := d.do(ctx, http.MethodPost, "/v1/fetch", body)
+	a := &answer{}
+	raw, err := d.do(ctx, http.MethodPost, "/v1/fetch", body, a)
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{http: resp.StatusCode, header: resp.Header, took: time.Since(start)}
+	a.took = time.Since(start)
 	if err := json.Unmarshal(raw, a); err != nil {
-		return nil, fmt.Errorf("the answer (%d) is not JSON: %w: %.200q", resp.StatusCode, err, raw)
+		return nil, fmt.Errorf("the answer (%d) is not JSON: %w: %.200q", a.http, err, raw)
 	}
 	return a, nil
 }
 
-func (d *demo) do(ctx context.Context, method, path, body string) (*http.Response, []byte, error) {
+// do sends a request, reads the whole answer and notes its status and header
+// in a.
+func (d *demo) do(ctx context.Context, method, path, body string, a *answer) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, d.sift.URL+path, bytes.NewBufferString(body))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := d.client.Do(req)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	return resp, raw, err
+	defer func() { _ = resp.Body.Close() }()
+	a.http, a.header = resp.StatusCode, resp.Header
+	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 }
 
 // page expects an answer with a page in it.

@@ -141,7 +141,7 @@ func TestTheDailyPageIsNotSentTwice(t *testing.T) {
 	s, _, get := serveSite(t)
 	first := get("/daily.html")
 	second := get("/daily.html", "If-None-Match", first.Header.Get("ETag"))
-	if first.StatusCode != 200 || second.StatusCode != 304 {
+	if first.StatusCode != http.StatusOK || second.StatusCode != http.StatusNotModified {
 		t.Errorf("%d, then %d", first.StatusCode, second.StatusCode)
 	}
 	if got := s.answers("/daily.html"); !slices.Equal(got, []int{200, 304}) {
@@ -152,7 +152,7 @@ func TestTheDailyPageIsNotSentTwice(t *testing.T) {
 func TestWhatIsMissingIsExplained(t *testing.T) {
 	_, _, get := serveSite(t)
 	resp := get("/removed.html")
-	if resp.StatusCode != 404 || !strings.Contains(string(body(t, resp.Body)), "removed in March") {
+	if resp.StatusCode != http.StatusNotFound || !strings.Contains(string(body(t, resp.Body)), "removed in March") {
 		t.Errorf("status %d", resp.StatusCode)
 	}
 }

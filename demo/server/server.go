@@ -71,7 +71,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	defer log.Close() // the child has its own copy
+	defer func() { _ = log.Close() }() // the child has its own copy
 
 	// Not killed with ctx: AfterFunc below asks it to stop instead.
 	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), cfg.Binary, "serve", "--config", s.File)
@@ -111,7 +111,7 @@ func (s *Server) until(ctx context.Context, start time.Time, path string, good f
 		if resp, err := client.Do(req); err == nil {
 			took := time.Since(start)
 			_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
-			resp.Body.Close()
+			_ = resp.Body.Close()
 			if good(resp.StatusCode) {
 				return took, nil
 			}
@@ -188,6 +188,6 @@ func freePort(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("find a free port: %w", err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -42,10 +43,7 @@ func serveBare(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			h := w.Header()
-			for name, values := range answer.Header {
-				h[name] = values
-			}
+			maps.Copy(w.Header(), answer.Header)
 			_, _ = w.Write(answer.Body) // a client that has gone away needs no answer
 		}),
 		ReadHeaderTimeout: time.Minute,

@@ -150,9 +150,9 @@ func (l load) each(ctx context.Context, conns int, use func(*wire) error) error 
 				errs[i] = err
 				return
 			}
-			stop := context.AfterFunc(ctx, func() { w.conn.Close() })
+			stop := context.AfterFunc(ctx, func() { _ = w.conn.Close() })
 			defer stop()
-			defer w.conn.Close()
+			defer func() { _ = w.conn.Close() }()
 			errs[i] = use(w)
 		})
 	}

@@ -65,7 +65,7 @@ func fetch(ctx context.Context, base, key, body string) (*fetched, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	f := &fetched{header: resp.Header}
 	if f.raw, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)); err != nil {
 		return nil, err
@@ -344,12 +344,13 @@ func (b *bench) peakMemory(ctx context.Context) ([]figure, error) {
 // callers, since one may have four fetches under way.
 func (b *bench) onePeak(ctx context.Context, store string, pages [][]byte) (peak int64, took time.Duration, err error) {
 	keys := []string{"sift_bench_caller_one", "sift_bench_caller_two"}
-	settings := b.site.settings()
+	var settings strings.Builder
+	settings.WriteString(b.site.settings())
 	for i, key := range keys {
 		sum := sha256.Sum256([]byte(key))
-		settings += fmt.Sprintf("[[caller]]\nname = \"bench%d\"\nkey_sha256 = %q\n", i+1, hex.EncodeToString(sum[:]))
+		fmt.Fprintf(&settings, "[[caller]]\nname = \"bench%d\"\nkey_sha256 = %q\n", i+1, hex.EncodeToString(sum[:]))
 	}
-	sift, err := b.start(ctx, store, settings)
+	sift, err := b.start(ctx, store, settings.String())
 	if err != nil {
 		return 0, 0, err
 	}

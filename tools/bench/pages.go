@@ -52,7 +52,7 @@ func unpack(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer packed.Close()
+	defer func() { _ = packed.Close() }()
 	z, err := gzip.NewReader(packed)
 	if err != nil {
 		return err

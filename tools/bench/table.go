@@ -37,7 +37,8 @@ func within[T int64 | float64 | time.Duration](v, bar T) verdict {
 
 // printTable writes the rows, columns aligned.
 func printTable(w io.Writer, rows []figure) {
-	cells := [][]string{{"what", "figure", "bar", ""}}
+	cells := make([][]string, 0, 1+len(rows))
+	cells = append(cells, []string{"what", "figure", "bar", ""})
 	for _, r := range rows {
 		cells = append(cells, []string{r.what, r.value, r.bar, string(r.word)})
 	}
