@@ -38,7 +38,7 @@ func (p *pass) hidden(n *html.Node, a *attrs) int {
 			if !p.opens(n, a) {
 				return hiddenText
 			}
-		case s.transparent && !a.animated && !s.moves && !animatedClass(a.class):
+		case s.unseen && !a.animated && !s.moves && !animatedClass(a.class) && !sectioned(n):
 			return hiddenText
 		case s.tiny, s.colourless:
 			if p.hideOwnText(n, s) {
@@ -50,6 +50,13 @@ func (p *pass) hidden(n *html.Node, a *attrs) int {
 		return p.ariaHidden(n, a)
 	}
 	return visible
+}
+
+// sectioned says that n holds a whole part of the page, with a heading of its
+// own: many sites keep such a part unseen until a script has styled it. Text
+// that hides on its own has no heading.
+func sectioned(n *html.Node) bool {
+	return n.DataAtom == atom.Main || n.DataAtom == atom.Article || find(n, 2_000, isHeading) != nil
 }
 
 // hide counts the text of n, which is about to go, in total.
@@ -79,11 +86,11 @@ func visibleByNature(n *html.Node) bool {
 
 // style is what an inline style says about being seen.
 type style struct {
-	gone        bool // not there, or out of the picture
-	transparent bool // opacity 0
-	moves       bool // a transition or transform that a script may end
-	tiny        bool // a font of at most one pixel
-	colourless  bool // transparent text, or text of its background's colour
+	gone       bool // not there, or out of the picture
+	unseen     bool // takes up its place: opacity 0, visibility hidden
+	moves      bool // a transition or transform that a script may end
+	tiny       bool // a font of at most one pixel
+	colourless bool // transparent text, or text of its background's colour
 }
 
 // readStyle reads the declarations of a style attribute. It allocates only for
@@ -95,7 +102,7 @@ func readStyle(s string) (out style) {
 			break
 		}
 	}
-	var cropped, empty, placed, boxed, clipsText bool
+	var cropped, empty, placed, boxed, padded, clipsText bool
 	var colour, background string
 	far := false
 	for s != "" {
@@ -111,17 +118,17 @@ func readStyle(s string) (out style) {
 		case "display":
 			out.gone = out.gone || val == "none"
 		case "visibility":
-			out.gone = out.gone || val == "hidden" || val == "collapse"
+			out.unseen = out.unseen || val == "hidden" || val == "collapse"
 		case "content-visibility":
 			out.gone = out.gone || val == "hidden"
 		case "mso-hide":
 			out.gone = out.gone || val == "all"
 		case "opacity":
 			if n, _, ok := number(val); ok && n <= 0.01 {
-				out.transparent = true
+				out.unseen = true
 			}
 		case "filter":
-			out.transparent = out.transparent || strings.HasPrefix(val, "opacity(0")
+			out.unseen = out.unseen || strings.HasPrefix(val, "opacity(0")
 		case "transition", "animation", "will-change", "animation-name", "transition-property":
 			out.moves = true
 		case "transform", "-webkit-transform":
@@ -167,11 +174,13 @@ func readStyle(s string) (out style) {
 		case "width", "height", "max-height", "max-width":
 			n, unit, ok := number(val)
 			empty = empty || ok && (n == 0 || n <= 1 && unit == "px")
+		case "padding", "padding-bottom", "padding-top":
+			padded = padded || strings.IndexByte(val, '%') > 0 // a box kept in proportion, as around videos
 		case "overflow", "overflow-x", "overflow-y":
 			cropped = cropped || val == "hidden" || val == "clip"
 		}
 	}
-	out.gone = out.gone || placed && (far || boxed) || cropped && empty
+	out.gone = out.gone || placed && (far || boxed) || cropped && empty && !padded
 	if clipsText {
 		out.colourless = false
 	} else if colour != "" && colour == background {
@@ -293,7 +302,7 @@ func hiddenClass(class string) int {
 			"element-invisible", "assistive-text", "offscreen", "off-screen", "a-offscreen", "hidden-visually", "visually-hidden-focusable",
 			"sr-only-focusable", "cdk-visually-hidden", "mw-visually-hidden", "hidden-accessible", "ui-helper-hidden-accessible", "accessibly-hidden":
 			kind = assistive
-		case "d-none", "hidden", "hide", "is-hidden", "u-hidden", "invisible", "display-none", "uk-hidden", "ng-hide", "visibility-hidden":
+		case "d-none", "hidden", "is-hidden", "u-hidden", "invisible", "display-none", "uk-hidden", "ng-hide", "visibility-hidden":
 			kind = max(kind, hiddenText)
 		case "not-sr-only", "visible":
 			shown = true
@@ -342,6 +351,13 @@ func (p *pass) opener(n *html.Node) {
 	expands, popup := false, false
 	for i := range n.Attr {
 		switch at := &n.Attr[i]; at.Key {
+		case "hidden":
+			if id := attr(n, "id"); strings.HasPrefix(id, "S:") && n.DataAtom == atom.Div {
+				if p.parts == nil {
+					p.parts = make(map[string]*html.Node)
+				}
+				p.parts[id[2:]] = n
+			}
 		case "aria-controls":
 			controls = at.Val
 		case "role":
@@ -371,7 +387,7 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 		return true
 	}
 	switch a.role {
-	case "tabpanel":
+	case "tabpanel", "region":
 		return true
 	case "dialog", "alertdialog", "menu", "menubar", "navigation", "search", "alert", "status", "tooltip", "banner":
 		return false
@@ -383,7 +399,7 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 			hasWord(t, "cookie"), hasWord(t, "dialog"), hasWord(t, "tooltip"), hasWord(t, "drawer"):
 			furniture = true
 		case hasWord(t, "tab") && (hasWord(t, "pane") || hasWord(t, "content") || hasWord(t, "panel")),
-			hasWord(t, "accordion"), hasWord(t, "collaps"), hasWord(t, "spoiler"), hasWord(t, "faq"), hasWord(t, "disclosure"):
+			hasWord(t, "accordion"), hasWord(t, "collaps"), hasWord(t, "expander"), hasWord(t, "spoiler"), hasWord(t, "faq"), hasWord(t, "disclosure"):
 			panel = true
 		}
 		return furniture
@@ -407,7 +423,7 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 func (p *pass) ariaHidden(n *html.Node, a *attrs) int {
 	// An ornament: no letter or digit in it, or only a few in an icon's element.
 	const enough = 40
-	letters := 0
+	letters, parts := 0, 0
 	for c := n.FirstChild; c != nil && letters < enough; c = following(c, n, visibleByNature(c)) {
 		if c.Type == html.TextNode && visibleByNature(c.Parent) {
 			for i := 0; i < len(c.Data) && letters < enough; i++ {
@@ -418,6 +434,9 @@ func (p *pass) ariaHidden(n *html.Node, a *attrs) int {
 		}
 		if c.DataAtom == atom.Img && letters == 0 {
 			return visible
+		}
+		if IsBlock(c) {
+			parts++
 		}
 	}
 	if letters == 0 {
@@ -433,6 +452,11 @@ func (p *pass) ariaHidden(n *html.Node, a *attrs) int {
 		return hasWord(t, "modal") || hasWord(t, "dialog") || hasWord(t, "popup") || hasWord(t, "drawer") || hasWord(t, "offcanvas") || hasWord(t, "off-canvas") ||
 			hasWord(t, "overlay") || hasWord(t, "cloned") || hasWord(t, "dropdown") || hasWord(t, "menu")
 	}) || a.role == "dialog" || a.role == "menu" {
+		return hiddenText
+	}
+	// A few words in running text: most often what an element for screen
+	// readers beside it says better, such as a price in pieces.
+	if parts == 0 && (n.DataAtom == atom.Span || a.class == "" && a.id == "") {
 		return hiddenText
 	}
 	return visible

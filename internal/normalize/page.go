@@ -62,7 +62,8 @@ type pass struct {
 	blurb  []byte // hidden text so far, for the sample
 	tex    texDelimiters
 
-	controlled map[string]struct{} // ids of panels that a tab or an accordion's button opens
+	holes, parts map[string]*html.Node // of a page that React streams; see streamed
+	controlled   map[string]struct{}   // ids of panels that a tab or an accordion's button opens
 }
 
 // Page rewrites the document under root in place to the normal form. base is
@@ -72,6 +73,7 @@ type pass struct {
 func Page(root *html.Node, base *url.URL) Result {
 	p := &pass{urls: newResolver(base)}
 	p.head(root)
+	p.streamed()
 	if p.body.Parent != nil {
 		p.body.Parent.RemoveChild(p.body)
 	}
@@ -111,6 +113,8 @@ func (p *pass) head(root *html.Node) {
 			}
 		case atom.Script:
 			p.tex.look(n)
+		case atom.Template:
+			p.hole(n)
 		default:
 			p.opener(n)
 		}
