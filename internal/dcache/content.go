@@ -161,7 +161,7 @@ func hash(key string) []byte {
 // One statement each, so that metadata and parts are of one moment: an entry
 // can be evicted between two.
 const (
-	sqlEntry = `SELECT c.id, c.snapshot, c.class, c.key, c.reusable, c.must_revalidate, c.partial, c.final_url, c.status,
+	sqlEntry = `SELECT c.snapshot, c.class, c.key, c.reusable, c.must_revalidate, c.partial, c.final_url, c.status,
 		c.content_type, c.content_language, c.etag, c.last_modified, c.receipt, c.fetched_at, c.checked_at,
 		c.body_size, c.document_size, p.kind, p.codec, p.data
 	FROM content AS c LEFT JOIN content_part AS p ON p.content_id = c.id
@@ -188,21 +188,21 @@ func (db *DB) BySnapshot(ctx context.Context, class, id string) (Entry, bool, er
 }
 
 func (db *DB) read(ctx context.Context, stmt *sql.Stmt, args ...any) (Entry, bool, error) {
-	e, id, err := db.readEntry(ctx, stmt, args)
+	e, err := db.readEntry(ctx, stmt, args)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Entry{}, false, nil
 	}
 	if err != nil {
 		return Entry{}, false, db.explain("read entry", err)
 	}
-	db.uses.note(id)
+	db.uses.note(e.Snapshot)
 	return e, true, nil
 }
 
-func (db *DB) readEntry(ctx context.Context, stmt *sql.Stmt, args []any) (e Entry, id int64, err error) {
+func (db *DB) readEntry(ctx context.Context, stmt *sql.Stmt, args []any) (e Entry, err error) {
 	rows, err := stmt.QueryContext(ctx, args...)
 	if err != nil {
-		return Entry{}, 0, err
+		return Entry{}, err
 	}
 	defer rows.Close()
 	var (
@@ -213,15 +213,15 @@ func (db *DB) readEntry(ctx context.Context, stmt *sql.Stmt, args []any) (e Entr
 		data                   sql.RawBytes // of this row only: saves a copy of each part
 	)
 	for rows.Next() {
-		err := rows.Scan(&id, &e.Snapshot, &e.Class, &e.Key, &e.Reusable, &e.MustRevalidate, &e.Partial, &e.FinalURL, &e.Status,
+		err := rows.Scan(&e.Snapshot, &e.Class, &e.Key, &e.Reusable, &e.MustRevalidate, &e.Partial, &e.FinalURL, &e.Status,
 			&e.ContentType, &e.ContentLanguage, &e.ETag, &e.LastModified, &e.Receipt, &fetched, &checked,
 			&bodySize, &documentSize, &kind, &codec, &data)
 		if err != nil {
-			return Entry{}, 0, err
+			return Entry{}, err
 		}
 		if first {
 			if bodySize < 0 || bodySize > maxPlain || documentSize < 0 || documentSize > maxPlain {
-				return Entry{}, 0, db.damaged(fmt.Errorf("an entry claims %d and %d bytes", bodySize, documentSize))
+				return Entry{}, db.damaged(fmt.Errorf("an entry claims %d and %d bytes", bodySize, documentSize))
 			}
 			if bodySize > 0 {
 				e.Body = make([]byte, 0, bodySize)
@@ -239,20 +239,20 @@ func (db *DB) readEntry(ctx context.Context, stmt *sql.Stmt, args []any) (e Entr
 			into = &e.Document
 		}
 		if *into, err = db.unpack(*into, int(codec.Int64), data); err != nil {
-			return Entry{}, 0, db.damaged(err)
+			return Entry{}, db.damaged(err)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return Entry{}, 0, err
+		return Entry{}, err
 	}
 	if first {
-		return Entry{}, 0, sql.ErrNoRows
+		return Entry{}, sql.ErrNoRows
 	}
 	if int64(len(e.Body)) != bodySize || int64(len(e.Document)) != documentSize {
-		return Entry{}, 0, db.damaged(fmt.Errorf("an entry of %d and %d bytes came back as %d and %d", bodySize, documentSize, len(e.Body), len(e.Document)))
+		return Entry{}, db.damaged(fmt.Errorf("an entry of %d and %d bytes came back as %d and %d", bodySize, documentSize, len(e.Body), len(e.Document)))
 	}
 	e.FetchedAt, e.CheckedAt = time.UnixMilli(fetched).UTC(), time.UnixMilli(checked).UTC()
-	return e, id, nil
+	return e, nil
 }
 
 // damaged is for damage that SQLite does not see.
@@ -284,7 +284,7 @@ func (db *DB) Revalidated(ctx context.Context, class, snapshot string, at time.T
 	if err != nil {
 		return false, db.explain("revalidate entry", err)
 	}
-	db.uses.note(id)
+	db.uses.note(snapshot)
 	return true, nil
 }
 

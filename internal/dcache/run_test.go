@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -194,8 +195,8 @@ func TestRunGoesOnAfterAFailureAndTellsIt(t *testing.T) {
 
 func TestManyNotedUsesWakeRunAndAreBounded(t *testing.T) {
 	u := newUses()
-	for id := range int64(maxUses + 1000) {
-		u.note(id)
+	for i := range maxUses + 1000 {
+		u.note(fmt.Sprint(i))
 	}
 	if len(u.last) != maxUses {
 		t.Errorf("%d are held", len(u.last))
@@ -205,15 +206,15 @@ func TestManyNotedUsesWakeRunAndAreBounded(t *testing.T) {
 	default:
 		t.Error("Run was not woken")
 	}
-	u.note(0) // one that is held already moves to the end
+	u.note("0") // one that is held already moves to the end
 	taken := u.take()
-	if len(taken) != usesPerWrite || taken[0].id != 1 {
-		t.Errorf("%d taken, the first is %d", len(taken), taken[0].id)
+	if len(taken) != usesPerWrite || taken[0].snapshot != "1" {
+		t.Errorf("%d taken, the first is %s", len(taken), taken[0].snapshot)
 	}
-	u.note(taken[1].id)
-	again := u.last[taken[1].id]
+	u.note(taken[1].snapshot)
+	again := u.last[taken[1].snapshot]
 	u.putBack(taken)
-	if u.last[taken[1].id] != again || u.last[taken[0].id] != taken[0].counter {
+	if u.last[taken[1].snapshot] != again || u.last[taken[0].snapshot] != taken[0].counter {
 		t.Error("a note that was put back replaced a newer one")
 	}
 }
@@ -238,11 +239,7 @@ func TestMoreUsesThanOneTransactionTakesAreAllWritten(t *testing.T) {
 		want[i], want[j] = want[j], want[i]
 	}
 	for _, s := range want {
-		var id int64
-		if err := db.reader.QueryRowContext(t.Context(), "SELECT id FROM content WHERE snapshot = ?", s).Scan(&id); err != nil {
-			t.Fatal(err)
-		}
-		db.uses.note(id)
+		db.Touch(s)
 	}
 	if err := db.flushUses(t.Context()); err != nil {
 		t.Fatal(err)

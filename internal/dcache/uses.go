@@ -23,21 +23,21 @@ type uses struct {
 
 	mu      sync.Mutex // guards what follows
 	counter int64
-	last    map[int64]int64 // id of the entry → counter at its last use
+	last    map[string]int64 // snapshot of the entry → counter at its last use
 }
 
 func newUses() uses {
-	return uses{wake: make(chan struct{}, 1), last: make(map[int64]int64)}
+	return uses{wake: make(chan struct{}, 1), last: make(map[string]int64)}
 }
 
-func (u *uses) note(id int64) {
+func (u *uses) note(snapshot string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if _, held := u.last[id]; !held && len(u.last) >= maxUses {
+	if _, held := u.last[snapshot]; !held && len(u.last) >= maxUses {
 		return
 	}
 	u.counter++
-	u.last[id] = u.counter
+	u.last[snapshot] = u.counter
 	if len(u.last) >= maxUses/2 {
 		select {
 		case u.wake <- struct{}{}:
@@ -46,7 +46,14 @@ func (u *uses) note(id int64) {
 	}
 }
 
-type use struct{ id, counter int64 }
+// Touch notes that an entry was used, for who holds what it said elsewhere and
+// did not read it. It costs no I/O; Run writes it with others.
+func (db *DB) Touch(snapshot string) { db.uses.note(snapshot) }
+
+type use struct {
+	snapshot string
+	counter  int64
+}
 
 // take removes up to usesPerWrite notes, the oldest first, in their order.
 func (u *uses) take() []use {
@@ -56,13 +63,13 @@ func (u *uses) take() []use {
 		return nil
 	}
 	all := make([]use, 0, len(u.last))
-	for id, counter := range u.last {
-		all = append(all, use{id, counter})
+	for snapshot, counter := range u.last {
+		all = append(all, use{snapshot, counter})
 	}
 	slices.SortFunc(all, func(a, b use) int { return cmp.Compare(a.counter, b.counter) })
 	all = all[:min(len(all), usesPerWrite)]
 	for _, x := range all {
-		delete(u.last, x.id)
+		delete(u.last, x.snapshot)
 	}
 	return all
 }
@@ -73,13 +80,13 @@ func (u *uses) putBack(back []use) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, x := range back {
-		if _, newer := u.last[x.id]; !newer {
-			u.last[x.id] = x.counter
+		if _, newer := u.last[x.snapshot]; !newer {
+			u.last[x.snapshot] = x.counter
 		}
 	}
 }
 
-const sqlUsed = `UPDATE content SET used = (SELECT max(used) + 1 FROM content) WHERE id = ?`
+const sqlUsed = `UPDATE content SET used = (SELECT max(used) + 1 FROM content) WHERE snapshot = ?`
 
 // writeUsed is write, and takes the noted uses along in the same transaction:
 // they cost no commit of their own then, and what fn evicts is chosen by them.
@@ -87,7 +94,7 @@ func (db *DB) writeUsed(ctx context.Context, fn func(ctx context.Context, tx *sq
 	noted := db.uses.take()
 	err := db.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, x := range noted {
-			if _, err := tx.ExecContext(ctx, sqlUsed, x.id); err != nil {
+			if _, err := tx.ExecContext(ctx, sqlUsed, x.snapshot); err != nil {
 				return err
 			}
 		}

@@ -15,8 +15,8 @@ CREATE TABLE usage (
 
 INSERT INTO usage (cache, entries, bytes) VALUES ('content', 0, 0);
 
--- One downloaded copy. AUTOINCREMENT, because a use that is noted in memory
--- names the id, which therefore must never be given to another row.
+-- One downloaded copy. AUTOINCREMENT, because the highest id ever given is the
+-- newest copy, also after the one before it has been evicted.
 CREATE TABLE content (
 	id               INTEGER PRIMARY KEY AUTOINCREMENT,
 	snapshot         TEXT    NOT NULL UNIQUE,
