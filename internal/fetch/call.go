@@ -44,6 +44,7 @@ type call struct {
 	answered  bool // a byte of the answer came
 	http2     bool
 	address   string
+	dials     int
 	handshake []func() bool // stops what watches over connections in their handshake
 }
 
@@ -76,6 +77,14 @@ func (c *call) enter(p phase) {
 	if !c.connected || p > waiting {
 		c.at = p
 	}
+}
+
+// mayDial counts a connection that is about to be opened.
+func (c *call) mayDial() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dials++
+	return c.dials <= maxDials
 }
 
 func (c *call) handshakeDone(state tls.ConnectionState, err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/http"
 	"os"
@@ -143,6 +144,13 @@ func (c *Client) transport(protocols *http.Protocols) *http.Transport {
 	}
 }
 
+// maxDials is how many connections one request may open. The transport opens
+// another when an HTTP/2 server resets the stream or goes away, as often as
+// that happens and as fast as it can.
+const maxDials = 2
+
+var errManyDials = errors.New("the server ends every connection that is opened")
+
 // callKey finds the context of the request for which a connection is dialled.
 type callKey struct{}
 
@@ -154,6 +162,9 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	call, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
 		return c.cfg.Guard.DialContext(ctx, network, address)
+	}
+	if !call.mayDial() {
+		return nil, errManyDials
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"bytes"
-	"compress/zlib"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -155,8 +154,9 @@ func tlsReason(err error, now time.Time) string {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return "it does not speak TLS on this port; http:// may work"
 	}
-	if e, ok := errors.AsType[tls.AlertError](err); ok {
-		return "it refused the TLS handshake (alert " + strconv.Itoa(int(e)) + ")"
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "remote error" {
+		// An alert: a number, whose meaning crypto/tls has in words.
+		return "it refused the TLS handshake: " + strings.TrimPrefix(e.Err.Error(), "tls: ")
 	}
 	if cutOff(err) {
 		return "it closed the connection during the TLS handshake"
@@ -168,7 +168,7 @@ func tlsReason(err error, now time.Time) string {
 // for damaged data.
 func refusedCoding(err error) bool {
 	return errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrUnknownDictionary) ||
-		errors.Is(err, zlib.ErrDictionary) || errors.Is(err, errManyMembers)
+		errors.Is(err, errManyMembers)
 }
 
 // codingFailure is a body that cannot be decoded.
@@ -184,7 +184,7 @@ func codingFailure(err error) *sift.Failure {
 		f = sift.Fail(sift.CodeUnsupported, "content encoding gzip with more than %d members", maxMembers)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		f = sift.Fail(sift.CodeUnsupported, "content encoding zstd with a window over %s, which RFC 9659 forbids", bytesText(zstdWindow))
-	case errors.Is(err, zstd.ErrUnknownDictionary), errors.Is(err, zlib.ErrDictionary):
+	case errors.Is(err, zstd.ErrUnknownDictionary):
 		f = sift.Fail(sift.CodeUnsupported, "content encoding with a dictionary that was not asked for")
 	case errors.Is(err, errMislabelled):
 		f = sift.Fail(sift.CodeUnreachable, "the body is not what its Content-Encoding says, and not readable without it")

@@ -70,7 +70,9 @@ func TestARequestSaysWhoItIsAndNothingElse(t *testing.T) {
 }
 
 func TestRedirectsOfEveryKindAreFollowed(t *testing.T) {
-	page := func(head string) string { return ok("text/html", "<html><head>"+head+"</head><body>first</body></html>") }
+	page := func(head string) string {
+		return ok("text/html", "<html><head>"+head+"</head><body>first</body></html>")
+	}
 	for _, tt := range []struct {
 		name, first string
 		status      int

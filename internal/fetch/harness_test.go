@@ -30,15 +30,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is an internet in memory. Names have addresses, addresses have
-// servers, and the guard in between is the real one: only its last step, the
-// connection itself, ends at an in-memory pipe. Nothing here needs a socket,
-// so that a whole fetch can run in a synctest bubble.
+// world is a small internet. Names have addresses, addresses have servers,
+// and the guard in between is the real one: only its last step, the connection
+// itself, ends at a loopback socket, or at a pipe in memory, with which a
+// whole fetch can run in a synctest bubble.
 type world struct {
 	t     *testing.T
 	roots *x509.CertPool
 	key   *ecdsa.PrivateKey
 	ca    *x509.Certificate
+
+	running sync.WaitGroup // servers
+	pipes   bool           // no sockets
+
+	// stuck, where set, takes the place of looking up and connecting.
+	stuck func(ctx context.Context, what string) error
 
 	mu        sync.Mutex
 	names     map[string][]netip.Addr
@@ -48,7 +54,16 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	return &world{t: t, names: map[string][]netip.Addr{}, servers: map[netip.AddrPort]func(net.Conn){}}
+	w := &world{t: t, names: map[string][]netip.Addr{}, servers: map[netip.AddrPort]func(net.Conn){}}
+	t.Cleanup(w.running.Wait)
+	return w
+}
+
+// newBubble is a world for synctest.
+func newBubble(t *testing.T) *world {
+	w := newWorld(t)
+	w.pipes = true
+	return w
 }
 
 // host gives a name a public address with a server on it.
@@ -76,7 +91,12 @@ func (w *world) resolve(name string, addrs ...string) {
 
 func (w *world) guard() *guard.Guard {
 	g, err := guard.New(guard.Config{
-		Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
+		Lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
+			if w.stuck != nil {
+				if err := w.stuck(ctx, "lookup"); err != nil {
+					return nil, err
+				}
+			}
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.looked = append(w.looked, host)
@@ -86,6 +106,11 @@ func (w *world) guard() *guard.Guard {
 			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 		},
 		Connect: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+			if w.stuck != nil {
+				if err := w.stuck(ctx, "connect"); err != nil {
+					return nil, err
+				}
+			}
 			w.mu.Lock()
 			w.contacted = append(w.contacted, to)
 			serve := w.servers[to]
@@ -93,11 +118,14 @@ func (w *world) guard() *guard.Guard {
 			if serve == nil {
 				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 			}
-			here, there := net.Pipe()
-			go func() {
+			here, there, err := w.connection()
+			if err != nil {
+				return nil, err
+			}
+			w.running.Go(func() {
 				defer there.Close()
 				serve(there)
-			}()
+			})
 			return &socket{Conn: here, to: to}, nil
 		},
 		LocalAddrs: func() ([]netip.Addr, error) { return nil, nil },
@@ -108,6 +136,24 @@ func (w *world) guard() *guard.Guard {
 	return g
 }
 
+// connection makes both ends of one.
+func (w *world) connection() (here, there net.Conn, err error) {
+	if w.pipes {
+		here, there = net.Pipe()
+		return here, there, nil
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.Close()
+	if here, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		return nil, nil, err
+	}
+	there, err = l.Accept()
+	return here, there, err
+}
+
 // contacts is which addresses were connected to, or tried to.
 func (w *world) contacts() []netip.AddrPort {
 	w.mu.Lock()
@@ -115,7 +161,7 @@ func (w *world) contacts() []netip.AddrPort {
 	return append([]netip.AddrPort(nil), w.contacted...)
 }
 
-// socket is a pipe that knows whom it is connected to.
+// socket knows whom it is connected to in this world.
 type socket struct {
 	net.Conn
 	to netip.AddrPort
@@ -247,7 +293,7 @@ func raw(reply func(request) string) func(net.Conn) {
 				return
 			}
 			head, body, _ := strings.Cut(answer, "\r\n\r\n")
-			if !strings.Contains(head, fmt.Sprintf("Content-Length: %d", len(body))) || strings.Contains(head, "Connection: close") {
+			if !strings.Contains(head+"\r\n", fmt.Sprintf("Content-Length: %d\r\n", len(body))) || strings.Contains(head, "Connection: close") {
 				return
 			}
 		}
