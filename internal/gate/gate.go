@@ -17,14 +17,9 @@ type Config struct {
 	Global    int // fetches at once in all
 	PerHost   int // fetches at once to one host name or address, whatever the port
 	PerCaller int // fetches at once of one caller
-	Trace     *Trace
-}
-
-// Trace lets a metrics package watch. Each hook may be nil. Hooks run with the
-// gate's lock held: they must not call the gate and must not block.
-type Trace struct {
-	Slots   func(inUse int)     // after every change
-	Refused func(limit Refusal) // a slot was refused
+	// Refused, if not nil, is told of every slot that was refused. It runs with
+	// the gate's lock held: it must not call the gate and must not block.
+	Refused func(Refusal)
 }
 
 // Refusal names the limit that refused a slot.
@@ -59,6 +54,13 @@ func New(cfg Config) *Gate {
 	return &Gate{cfg: cfg, hosts: make(map[string]int), callers: make(map[string]int)}
 }
 
+// InUse is how many slots are out.
+func (g *Gate) InUse() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inUse
+}
+
 // Slot is the right to fetch from one host at a time. Release it once done;
 // Move it when a redirect leads to another host. A Slot belongs to one
 // goroutine at a time.
@@ -84,9 +86,6 @@ func (g *Gate) Acquire(caller, host string) (*Slot, error) {
 	g.inUse++
 	g.callers[caller]++
 	g.hosts[host]++
-	if g.cfg.Trace != nil && g.cfg.Trace.Slots != nil {
-		g.cfg.Trace.Slots(g.inUse)
-	}
 	return &Slot{gate: g, caller: caller, host: host}, nil
 }
 
@@ -121,9 +120,6 @@ func (s *Slot) Release() {
 	dropLocked(g.callers, s.caller)
 	s.host = ""
 	g.inUse--
-	if g.cfg.Trace != nil && g.cfg.Trace.Slots != nil {
-		g.cfg.Trace.Slots(g.inUse)
-	}
 }
 
 // dropLocked takes one from a count and forgets it at zero, so that the maps
@@ -139,8 +135,8 @@ func (g *Gate) refuseHostLocked() error {
 }
 
 func (g *Gate) refuseLocked(limit Refusal, format string, n int) error {
-	if g.cfg.Trace != nil && g.cfg.Trace.Refused != nil {
-		g.cfg.Trace.Refused(limit)
+	if g.cfg.Refused != nil {
+		g.cfg.Refused(limit)
 	}
 	f := sift.Fail(sift.CodeBusy, format, n).WithHint(sift.HintRetry)
 	f.RetryAfter = retryAfter

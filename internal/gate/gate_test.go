@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,13 +111,9 @@ func TestTheZeroGateAdmitsNothing(t *testing.T) {
 }
 
 func TestNoLimitIsEverExceededAndNothingIsLeftBehind(t *testing.T) {
-	var mu sync.Mutex
-	peak := 0
-	g := New(Config{Global: 5, PerHost: 2, PerCaller: 3, Trace: &Trace{Slots: func(n int) {
-		mu.Lock()
-		peak = max(peak, n)
-		mu.Unlock()
-	}}})
+	var taken atomic.Int64
+	refused := map[Refusal]int{}
+	g := New(Config{Global: 5, PerHost: 2, PerCaller: 3, Refused: func(r Refusal) { refused[r]++ }})
 	var wg sync.WaitGroup
 	for w := range 16 {
 		wg.Go(func() {
@@ -126,7 +123,11 @@ func TestNoLimitIsEverExceededAndNothingIsLeftBehind(t *testing.T) {
 				if err != nil {
 					continue
 				}
+				taken.Add(1)
 				_ = s.Move(fmt.Sprint("h", r.IntN(5)))
+				if n := g.InUse(); n > 5 || n < 1 {
+					t.Errorf("%d slots are out, limit 5", n)
+				}
 				g.mu.Lock()
 				for h, n := range g.hosts {
 					if n > 2 {
@@ -144,8 +145,8 @@ func TestNoLimitIsEverExceededAndNothingIsLeftBehind(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if peak > 5 || peak == 0 {
-		t.Errorf("peak of %d slots, limit 5", peak)
+	if taken.Load() == 0 || len(refused) != len(Refusals()) {
+		t.Errorf("%d slots were taken, refusals %v: the test tried too little", taken.Load(), refused)
 	}
 	if g.inUse != 0 || len(g.hosts) != 0 || len(g.callers) != 0 {
 		t.Errorf("left behind: %d slots, hosts %v, callers %v", g.inUse, g.hosts, g.callers)
@@ -154,7 +155,7 @@ func TestNoLimitIsEverExceededAndNothingIsLeftBehind(t *testing.T) {
 
 func TestLargePagesTakeTurnsInTheParser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewParse(ParseConfig{Memory: 256})
+		p := NewParse(256)
 		large, err := p.Enter(t.Context(), 200)
 		if err != nil {
 			t.Fatal(err)
@@ -188,8 +189,7 @@ func TestLargePagesTakeTurnsInTheParser(t *testing.T) {
 
 func TestWaitingForTheParserEndsWithTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		waiting := 0
-		p := NewParse(ParseConfig{Memory: 100, Trace: &ParseTrace{Waiting: func(n int) { waiting = n }}})
+		p := NewParse(100)
 		leave, err := p.Enter(t.Context(), 100)
 		if err != nil {
 			t.Fatal(err)
@@ -199,8 +199,8 @@ func TestWaitingForTheParserEndsWithTheDeadline(t *testing.T) {
 		if _, err := p.Enter(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("got %v, want the deadline", err)
 		}
-		if waiting != 0 {
-			t.Errorf("%d pages still count as waiting", waiting)
+		if bytes, waiting := p.Load(); bytes != 100 || waiting != 0 {
+			t.Errorf("%d bytes are in use and %d pages wait", bytes, waiting)
 		}
 		leave()
 		leave() // a second call must not free what another page holds

@@ -7,23 +7,10 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// ParseConfig bounds what parsers hold at once.
-type ParseConfig struct {
-	Memory int64 // bytes; zero admits one page at a time
-	Trace  *ParseTrace
-}
-
-// ParseTrace lets a metrics package watch. Each hook may be nil.
-type ParseTrace struct {
-	InUse   func(bytes int64) // after every change
-	Waiting func(pages int)   // after every change
-}
-
 // Parse lets pages into the parser by weight: small ones side by side, large
 // ones in turns, first come first served. Make one with NewParse.
 type Parse struct {
 	memory int64
-	trace  ParseTrace
 	sem    *semaphore.Weighted
 
 	mu      sync.Mutex
@@ -31,14 +18,19 @@ type Parse struct {
 	waiting int
 }
 
-// NewParse makes a parse gate.
-func NewParse(cfg ParseConfig) *Parse {
-	p := &Parse{memory: max(cfg.Memory, 1)}
-	if cfg.Trace != nil {
-		p.trace = *cfg.Trace
-	}
-	p.sem = semaphore.NewWeighted(p.memory)
-	return p
+// NewParse makes a parse gate for so many bytes; with none it admits one page
+// at a time.
+func NewParse(memory int64) *Parse {
+	memory = max(memory, 1)
+	return &Parse{memory: memory, sem: semaphore.NewWeighted(memory)}
+}
+
+// Load is what the parsers may hold at the moment, in bytes, and how many
+// pages wait for their turn.
+func (p *Parse) Load() (bytes int64, waiting int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.inUse, p.waiting
 }
 
 // Enter waits until weight bytes fit beside what is being parsed, and returns
@@ -69,10 +61,4 @@ func (p *Parse) count(weight int64, waiting int) {
 	defer p.mu.Unlock()
 	p.inUse += weight
 	p.waiting += waiting
-	if p.trace.InUse != nil && weight != 0 {
-		p.trace.InUse(p.inUse)
-	}
-	if p.trace.Waiting != nil && waiting != 0 {
-		p.trace.Waiting(p.waiting)
-	}
 }
