@@ -127,11 +127,18 @@ func (a alias) query(msg []byte) []byte {
 	return msg
 }
 
-// answer puts the stand-in into a question that came back, in place. One that
-// is about another name stays as it is, and Go's resolver drops it.
+// answer puts the stand-in into a question that came back, in place, and the
+// other way round, so that an answer about the stand-in itself is dropped by
+// Go's resolver like one about any other name.
 func (a alias) answer(msg []byte) {
-	if end := dnsHeader + len(a.real); a.real != nil && len(msg) >= end && bytes.EqualFold(msg[dnsHeader:end], a.real) {
-		copy(msg[dnsHeader:], a.asked)
+	if a.real == nil || len(msg) < dnsHeader+len(a.real) {
+		return
+	}
+	switch name := msg[dnsHeader:][:len(a.real)]; {
+	case bytes.EqualFold(name, a.real):
+		copy(name, a.asked)
+	case bytes.EqualFold(name, a.asked):
+		copy(name, a.real)
 	}
 }
 
