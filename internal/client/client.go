@@ -1,0 +1,269 @@
+// Package client asks a running sift server for a target, the way the command
+// line does when a server is named:
+//
+//	c, err := client.New(client.Config{URL: "http://127.0.0.1:8642", Key: key})
+//	answer, err := c.FetchTarget(ctx, sift.Target{URL: "https://example.org/"})
+//
+// A failure that the server tells comes back as the *sift.Failure it was, as if
+// it had happened here; a server that cannot be reached or that is not sift is
+// one with code unreachable that names the server.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"sift.build/sift/internal/sift"
+)
+
+const (
+	// maxAnswer is how much of an answer is read. The longest window is 10
+	// million characters of up to 4 bytes, and JSON escapes few of them.
+	maxAnswer = 128 << 20
+
+	// maxWait is how long a call may take when the target has no timeout of
+	// its own; the server's is 30 s unless it was configured otherwise. grace
+	// is what a server may need on top of the target's timeout.
+	maxWait = 5 * time.Minute
+	grace   = 30 * time.Second
+
+	connectTimeout = 5 * time.Second
+)
+
+// Config is what a Client is made of.
+type Config struct {
+	URL string // of the server, such as http://127.0.0.1:8642; a path in front of /v1 is kept
+	Key string // "": none
+
+	// SendKeyUnencrypted lets Key be sent over plain http to another machine,
+	// where everybody on the way can read it. To this machine it always is.
+	SendKeyUnencrypted bool
+}
+
+// Client asks one server. It may be used from many goroutines.
+type Client struct {
+	base string // without a slash at the end
+	key  string
+	most int // bytes of an answer that are read
+	http *http.Client
+}
+
+// New checks the configuration. It does not connect.
+func New(c Config) (*Client, error) {
+	u, err := url.Parse(c.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, sift.Fail(sift.CodeInvalid, "the server's address %q is not one like http://127.0.0.1:8642", c.URL)
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, sift.Fail(sift.CodeInvalid, "the server's address must be a scheme, a host and a path, no more; a key is given apart from it")
+	}
+	if strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, sift.Fail(sift.CodeInvalid, "the key holds a space or another character that no key has")
+	}
+	if c.Key != "" && u.Scheme == "http" && !loopback(u.Hostname()) && !c.SendKeyUnencrypted {
+		return nil, sift.Fail(sift.CodeInvalid, "the key would go unencrypted to %s; use https, or allow it explicitly", u.Host)
+	}
+	return &Client{
+		base: strings.TrimRight(u.String(), "/"),
+		key:  c.Key,
+		most: maxAnswer,
+		http: &http.Client{
+			Transport: &http.Transport{
+				Proxy:                  proxy,
+				DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
+				TLSHandshakeTimeout:    connectTimeout,
+				MaxResponseHeaderBytes: 64 << 10,
+				MaxIdleConnsPerHost:    8,
+				IdleConnTimeout:        time.Minute,
+				ForceAttemptHTTP2:      true,
+			},
+			// A redirect would take the key elsewhere, and no sift sends one.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// Close lets go of kept connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// proxy takes a proxy from the environment, but never on the way to this machine.
+func proxy(r *http.Request) (*url.URL, error) {
+	if loopback(r.URL.Hostname()) {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(r)
+}
+
+func loopback(host string) bool {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap().IsLoopback()
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// Answer is what the server answered for a target.
+type Answer struct {
+	sift.Envelope
+	JSON json.RawMessage // as it came, with what a newer server may have added
+}
+
+// wireTarget is the body of POST /v1/fetch. What is zero is left out, so that
+// the server's own defaults hold.
+type wireTarget struct {
+	URL      string    `json:"url"`
+	Mode     sift.Mode `json:"mode,omitempty"`
+	MaxAge   *int      `json:"max_age,omitempty"`
+	MaxChars int       `json:"max_chars,omitempty"`
+	Offset   int       `json:"offset,omitempty"`
+	Snapshot string    `json:"snapshot,omitempty"`
+	Timeout  *float64  `json:"timeout,omitempty"`
+}
+
+// FetchTarget asks the server for one target. Every error is a *sift.Failure.
+func (c *Client) FetchTarget(ctx context.Context, t sift.Target) (*Answer, error) {
+	body, err := json.Marshal(wireTarget(t))
+	if err != nil { // a timeout that is no number
+		return nil, sift.Fail(sift.CodeInvalid, "the target cannot be written as JSON").WithCause(err)
+	}
+	wait := maxWait
+	if t.Timeout != nil && *t.Timeout > 0 {
+		wait = time.Duration(min(*t.Timeout, maxWait.Seconds())*float64(time.Second)) + grace
+	}
+	limited, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	r, err := http.NewRequestWithContext(limited, http.MethodPost, c.base+"/v1/fetch", bytes.NewReader(body))
+	if err != nil {
+		return nil, c.unreachable("it cannot be asked", err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("User-Agent", "sift-client/1")
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, c.failed(ctx, limited, wait, err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.most)+1))
+	if err != nil {
+		return nil, c.failed(ctx, limited, wait, err)
+	}
+	if len(got) > c.most {
+		return nil, sift.Fail(sift.CodeTooLong, "the answer of the server at %s is longer than %d bytes; ask for a smaller window", c.base, c.most)
+	}
+	return c.decode(resp, got)
+}
+
+// decode tells an answer, a failure and something that is neither apart.
+func (c *Client) decode(resp *http.Response, body []byte) (*Answer, error) {
+	typ, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if typ != "application/json" {
+		return nil, c.notSift(resp, typ)
+	}
+	var wire struct {
+		Success *bool `json:"success"`
+		*sift.Answer
+		Cache  sift.CacheInfo `json:"cache"`
+		Timing sift.Timing    `json:"timing"`
+	}
+	wire.Answer = new(sift.Answer)
+	if err := json.Unmarshal(body, &wire); err != nil || wire.Success == nil || *wire.Success != (resp.StatusCode == http.StatusOK) {
+		return nil, c.notSift(resp, typ)
+	}
+	if !*wire.Success {
+		var f sift.FailureJSON
+		if err := json.Unmarshal(body, &f); err != nil {
+			return nil, c.notSift(resp, typ)
+		}
+		return nil, failure(f)
+	}
+	return &Answer{
+		Envelope: sift.Envelope{Answer: wire.Answer, Cache: wire.Cache, Timing: wire.Timing},
+		JSON:     body,
+	}, nil
+}
+
+// failure is the one that the server wrote.
+func failure(w sift.FailureJSON) error {
+	f := &sift.Failure{
+		Code: w.Code, Message: strings.TrimPrefix(w.Error, string(w.Code)+": "), Hint: w.Hint, URL: w.URL,
+		Status: w.Status, RetryAfter: time.Duration(w.RetryAfter) * time.Second, UpstreamBody: w.UpstreamBody,
+	}
+	if !slices.Contains(sift.Codes(), f.Code) {
+		// Of a newer server. Exit codes and tables here know only our list.
+		f.Code, f.Message = sift.CodeInternal, w.Error
+	}
+	if !slices.Contains(sift.Hints(), f.Hint) {
+		f.Hint = ""
+	}
+	return f
+}
+
+// failed says why there was no answer at all.
+func (c *Client) failed(ctx, limited context.Context, wait time.Duration, err error) error {
+	switch {
+	case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return sift.Fail(sift.CodeCancel, "the call was cancelled").WithCause(ctx.Err())
+	case ctx.Err() != nil:
+		return sift.Fail(sift.CodeTimeout, "the sift server at %s did not answer in time", c.base).WithHint(sift.HintRetry).WithCause(err)
+	case limited.Err() != nil:
+		return sift.Fail(sift.CodeTimeout, "the sift server at %s did not answer within %v", c.base, wait).WithHint(sift.HintRetry).WithCause(err)
+	}
+	var why string
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	network, isNetwork := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		why = "nothing listens there; is `sift serve` running?"
+	case isDNS && dns.IsNotFound:
+		why = "there is no such name"
+	case isNetwork && network.Timeout():
+		why = "it does not accept connections"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		why = "it closed the connection"
+	default:
+		// url.Error puts the method and the whole URL in front.
+		why = err.Error()
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			why = u.Err.Error()
+		}
+	}
+	return c.unreachable(why, err)
+}
+
+func (c *Client) unreachable(why string, cause error) error {
+	return sift.Fail(sift.CodeUnreachable, "cannot reach the sift server at %s: %s", c.base, why).WithHint(sift.HintRetry).WithCause(cause)
+}
+
+// notSift says that something answered, but not in the form of a sift server.
+func (c *Client) notSift(resp *http.Response, typ string) error {
+	what := "status " + strconv.Itoa(resp.StatusCode)
+	if typ != "" {
+		what += " and " + strconv.QuoteToGraphic(typ)
+	}
+	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
+		if len(to) > 200 {
+			to = to[:200] + "…"
+		}
+		what += ", a redirect to " + strconv.QuoteToGraphic(to)
+	}
+	return sift.Fail(sift.CodeUnreachable, "what answers at %s is not a sift server of this version: %s", c.base, what).
+		WithCause(fmt.Errorf("unexpected answer: %s", resp.Status))
+}
