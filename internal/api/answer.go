@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -228,9 +229,8 @@ func (s *Server) write(w http.ResponseWriter, x *exchange, status int, body []by
 	s.setWriteDeadline(w, len(body))
 	x.status = status
 	w.WriteHeader(status)
-	// The error of a caller who has gone, or of HEAD, which wants no body.
-	if _, err := w.Write(body); err != nil && x.cause == nil {
-		x.cause = err
+	if _, err := w.Write(body); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) && x.cause == nil { // HEAD wants no body
+		x.cause = fmt.Errorf("write the answer: %w", err)
 	}
 }
 

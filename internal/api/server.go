@@ -269,8 +269,9 @@ func (s *Server) dispatch(rt route, allow string, w http.ResponseWriter, r *http
 // fail answers with the failure in err.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
 	f := *sift.AsFailure(err)
-	if r.Context().Err() != nil {
-		// Whatever went wrong, it did because the caller went away.
+	if r.Context().Err() != nil && f.Code != sift.CodeInvalid {
+		// Whatever went wrong, it did because the caller went away. (A body
+		// that does not come in time ends the context as well.)
 		f = sift.Failure{Code: sift.CodeCancel, Message: "the caller went away", Cause: err}
 	}
 	if f.Code == sift.CodeInternal {

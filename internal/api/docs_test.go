@@ -1,0 +1,88 @@
+package api
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sift.build/sift/internal/sift"
+)
+
+// docs/http.md lists routes, fields, codes and headers; the lists are the code's.
+func TestTheDocumentationListsWhatThereIs(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/http.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	rows := func(pattern string) [][]string {
+		var out [][]string
+		for _, m := range regexp.MustCompile("(?m)^\\| "+pattern).FindAllStringSubmatch(text, -1) {
+			out = append(out, m[1:])
+		}
+		return out
+	}
+
+	var want [][]string
+	for _, rt := range routes() {
+		for _, m := range rt.methods {
+			want = append(want, []string{m.name, rt.path, map[bool]string{true: "no", false: "yes"}[rt.open]})
+		}
+	}
+	if diff := cmp.Diff(want, rows("`([A-Z]+) (/[^`]*)` \\| (yes|no) \\|")); diff != "" {
+		t.Errorf("routes (-code +docs):\n%s", diff)
+	}
+
+	want = nil
+	var later []string
+	for _, f := range fields() {
+		if f.later {
+			later = append(later, "`"+f.name+"`")
+			continue
+		}
+		v := map[kind]string{kindText: "string", kindWhole: fmt.Sprintf("whole number from %s to %s", plain(f.low), plain(f.high)),
+			kindNumber: "number from " + plain(f.low)}[f.kind]
+		if f.required {
+			v += ", required"
+		}
+		if f.name == "mode" {
+			v = "`" + strings.ReplaceAll(modeList(), ", ", "`, `") + "`"
+		}
+		want = append(want, []string{f.name, v})
+	}
+	_, part, _ := strings.Cut(text, "## Fields")
+	part, _, _ = strings.Cut(part, "## Answers")
+	var got [][]string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([^|]+) \\|").FindAllStringSubmatch(part, -1) {
+		got = append(got, m[1:])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fields (-code +docs):\n%s", diff)
+	}
+	if !strings.Contains(strings.Join(strings.Fields(part), " "), "unless empty or false: "+strings.Join(later, ", ")+".") {
+		t.Errorf("the fields to come are not listed as %s", strings.Join(later, ", "))
+	}
+	if !strings.Contains(part, fmt.Sprintf("default %d", sift.DefaultMaxChars)) {
+		t.Error("the default of max_chars is another")
+	}
+
+	want = nil
+	for _, code := range sift.Codes() {
+		want = append(want, []string{string(code), fmt.Sprint(Status(&sift.Failure{Code: code}))})
+	}
+	if diff := cmp.Diff(want, rows("`([a-z_0-9]+)` \\| (\\d{3}) \\|")); diff != "" {
+		t.Errorf("codes (-code +docs):\n%s", diff)
+	}
+
+	want = nil
+	for _, name := range []string{headerNextOffset, headerSnapshot, headerWarnings, headerHint} {
+		want = append(want, []string{name})
+	}
+	if diff := cmp.Diff(want, rows("`(X-Sift-[A-Za-z-]+)` \\|")); diff != "" {
+		t.Errorf("headers (-code +docs):\n%s", diff)
+	}
+}
