@@ -282,7 +282,6 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 	if chrome(n, &a) {
 		return skip(n)
 	}
-	p.count(n)
 	n.Attr = keepAttr(p, n.Attr)
 	return n, true
 }
@@ -296,6 +295,7 @@ func (p *pass) leave(n *html.Node) {
 		}
 		return
 	}
+	p.count(n)
 	switch n.DataAtom {
 	case atom.A:
 		p.leaveLink(n)
@@ -343,7 +343,7 @@ func (p *pass) enterText(n *html.Node) {
 
 // count keeps the running figures about the table around n.
 func (p *pass) count(n *html.Node) {
-	if len(p.tables) == 0 {
+	if len(p.tables) == 0 || n.FirstChild == nil {
 		return
 	}
 	t := &p.tables[len(p.tables)-1]

@@ -1,0 +1,30 @@
+// Package render gives a Document as Markdown, plain text, sanitised HTML, a
+// list of links or an outline, and cuts what it gave into windows. It is pure,
+// and reads pages in the normal form of package normalize only.
+//
+// # Markdown
+//
+// GitHub-flavoured Markdown. Structure in it comes from the page's structure
+// alone: text that looks like Markdown is escaped, as little as will do, so
+// that it parses back as text. What GitHub's flavour has no sign for is written
+// so that a reader of the source understands it:
+//
+//   - formulas as $TeX$, and on a line of their own as $$TeX$$;
+//   - footnotes as [^1], when the note is in the part rendered;
+//   - a term as a bold paragraph, its definitions as list items under it;
+//   - a table cell's paragraphs and lists on one line, with <br> between; a cell
+//     that spans columns or rows followed by empty ones; a table without header
+//     cells gets its first row as header;
+//   - sub and sup as <sub> and <sup>, where leaving them out would change the
+//     meaning (m<sup>2</sup>), else as plain text (1st);
+//   - the summary of details as a bold paragraph;
+//   - an image without an address as [Image: its alt].
+//
+// # Outline
+//
+// One line a heading, nested by level: "- [text](#anchor) (offset 120, 345
+// characters)", or "- text (offset …)" for a heading without an anchor. Offset
+// is the position in the clean content, in characters, where the heading's line
+// starts; the characters reach to the next heading of the same or a higher
+// level.
+package render

@@ -1,0 +1,204 @@
+package render
+
+import "strings"
+
+// special marks the bytes that may have to be escaped in running text.
+var special = func() (t [256]bool) {
+	for _, c := range []byte("\\`*_[]<&~(^:|#!") {
+		t[c] = true
+	}
+	return t
+}()
+
+// escape writes one word of running text so that it parses back as text.
+func (w *writer) escape(s string, spaced bool) {
+	bare := strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") // a bare link: its _ and ~ are taken as they are
+	if w.bol {
+		s = w.lineStart(s)
+	} else if (s[0] == '.' || s[0] == ')') && w.numbered() {
+		w.out = append(w.out, '\\')
+	}
+	start := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !special[c] {
+			continue
+		}
+		// What stands before and after; 0 is white space or the edge of a
+		// line, 1 is not known.
+		var prev, next byte
+		switch {
+		case i > 0:
+			prev = s[i-1]
+		case len(w.out) > w.textAt:
+			if prev = w.out[len(w.out)-1]; prev == ' ' {
+				prev = 0
+			}
+		}
+		switch {
+		case i+1 < len(s):
+			next = s[i+1]
+		case !spaced:
+			next = 1
+		}
+		esc := false
+		switch c {
+		case '\\':
+			esc = next == 1 || next > ' ' && next < 0x7f && !isAlnum(next)
+		case '`':
+			esc = true
+		case '*':
+			esc = prev != 0 || next != 0
+		case '_':
+			esc = (prev != 0 || next != 0) && !bare && !(isWord(prev) && isWord(next))
+		case '~':
+			esc = prev != 0 && !bare
+		case '[':
+			esc = w.inLink || next == '^' || prev == '!' && i == 0
+		case ']':
+			esc = w.inLink
+		case '(', ':':
+			esc = prev == ']'
+		case '^':
+			esc = prev == '['
+		case '<':
+			esc = next == 1 || isLetter(next) || next == '/' || next == '!' || next == '?'
+		case '&':
+			esc = next == 1 || isEntity(s[i+1:])
+		case '|':
+			esc = w.cell
+		case '#':
+			esc = w.heading != nil && prev == 0 || w.heading != nil && prev == '#' && strings.Trim(s[:i], "#") == ""
+		}
+		if esc {
+			w.out = append(w.out, s[start:i]...)
+			w.out = append(w.out, '\\')
+			start = i
+		}
+	}
+	w.out = append(w.out, s[start:]...)
+}
+
+// lineStart writes what must be escaped because s is the first word of a line,
+// and gives the rest of it.
+func (w *writer) lineStart(s string) string {
+	cut := 0
+	switch c := s[0]; c {
+	case '#':
+		if len(s) <= 6 && strings.Trim(s, "#") == "" && w.heading == nil {
+			w.out = append(w.out, '\\')
+			cut = 1
+		}
+	case '>', '|', '~', '*', '_', '`':
+		w.out = append(w.out, '\\')
+		cut = 1
+	case '-', '+', '=', ':':
+		if strings.Trim(s, "-+=:|") == "" {
+			w.out = append(w.out, '\\')
+			cut = 1
+		}
+	case '[':
+		if s == "[" || s == "[x]" || s == "[X]" || s == "[x" || s == "[X" {
+			w.out = append(w.out, '\\')
+			cut = 1
+		}
+	default:
+		if c >= '0' && c <= '9' {
+			i := 1
+			for i < len(s) && i < 10 && s[i] >= '0' && s[i] <= '9' {
+				i++
+			}
+			if i == len(s)-1 && (s[i] == '.' || s[i] == ')') {
+				w.out = append(w.out, s[:i]...)
+				w.out = append(w.out, '\\')
+				cut = i
+				w.out = append(w.out, s[i])
+				cut++
+			}
+			return s[cut:]
+		}
+		return s
+	}
+	if cut > 0 {
+		w.out = append(w.out, s[0])
+	}
+	return s[cut:]
+}
+
+// numbered says that there are only digits on the line so far: a full stop
+// would make it an item.
+func (w *writer) numbered() bool {
+	line := w.out[w.textAt:]
+	if len(line) == 0 || len(line) > 9 {
+		return false
+	}
+	for _, c := range line {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isEntity says that what stands behind an ampersand makes it a character
+// reference.
+func isEntity(s string) bool {
+	for i := 0; i < len(s) && i < 40; i++ {
+		switch c := s[i]; {
+		case c == ';':
+			return i > 0
+		case isAlnum(c), i == 0 && c == '#':
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+func isAlnum(c byte) bool { return c >= '0' && c <= '9' || isLetter(c) }
+
+// isWord says that c is of a word: a letter, a digit, or part of a character
+// above ASCII (where an underscore can stand inside a word as well).
+func isWord(c byte) bool { return isAlnum(c) || c >= 0x80 }
+
+// escapeInline gives one line of text as inline Markdown; inside the text of a
+// link or an image when link is set.
+func escapeInline(s string, link bool) string {
+	w := writer{inLink: link}
+	w.filled = false
+	w.text(s)
+	return string(w.out)
+}
+
+// destination gives a URL as the destination of a link.
+func destination(url string, cell bool) string {
+	depth, bad := 0, false
+	for i := 0; i < len(url); i++ {
+		switch c := url[i]; {
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth < 0 {
+				bad = true
+			}
+		case c <= ' ', c == '<', c == '>', c == '\\', c == 0x7f, c == '&', c == '|' && cell, c == '`':
+			bad = true
+		}
+	}
+	if !bad && depth == 0 && url != "" {
+		return url
+	}
+	const hex = "0123456789ABCDEF"
+	b := make([]byte, 0, len(url)+16)
+	for i := 0; i < len(url); i++ {
+		switch c := url[i]; {
+		case c == '(' || c == ')' || c <= ' ' || c == '<' || c == '>' || c == '\\' || c == 0x7f || c == '|' || c == '`':
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		case c == '&' && isEntity(url[i+1:]):
+			b = append(b, "&amp;"...)
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,189 @@
+package render
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/normalize"
+)
+
+// sanitised writes the tree as HTML that is safe to show: only the elements
+// and attributes named here, every text and value escaped, links only to http,
+// https and mailto. It builds the markup itself instead of filtering a
+// serialised tree: there is no foreign content, no raw text element and no
+// attribute name of the page's in it, so nothing for a browser to read
+// otherwise than it was written.
+func sanitised(body *html.Node) string {
+	w := htmlWriter{}
+	w.children(body, 0)
+	return strings.TrimSpace(string(w.out))
+}
+
+type htmlWriter struct{ out []byte }
+
+func (w *htmlWriter) children(n *html.Node, depth int) {
+	if depth > depthMax {
+		for c := n.FirstChild; c != nil; c = following(c, n) {
+			if c.Type == html.TextNode {
+				w.text(c.Data)
+			}
+		}
+		return
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		w.node(c, depth+1)
+	}
+}
+
+func (w *htmlWriter) node(n *html.Node, depth int) {
+	if n.Type == html.TextNode {
+		w.text(n.Data)
+		return
+	}
+	if n.Type != html.ElementNode {
+		return
+	}
+	switch n.DataAtom {
+	case atom.Br:
+		w.out = append(w.out, "<br>"...)
+	case atom.Hr:
+		w.out = append(w.out, "<hr>\n"...)
+	case atom.Img:
+		src, alt := attr(n, "src"), attr(n, "alt")
+		if !webLink(src, false) {
+			w.text(alt)
+			return
+		}
+		w.out = append(w.out, "<img"...)
+		w.attr("src", src)
+		w.attr("alt", alt)
+		w.out = append(w.out, '>')
+	case atom.Input:
+		if hasAttr(n, "checked") {
+			w.out = append(w.out, "[x] "...)
+		} else {
+			w.out = append(w.out, "[ ] "...)
+		}
+	case atom.Span:
+		switch attr(n, "data-math") {
+		case "inline":
+			w.text(`\(` + flat(n) + `\)`)
+		case "block":
+			w.text(`\[` + flat(n) + `\]`)
+		default:
+			w.children(n, depth)
+		}
+	case atom.A:
+		href := attr(n, "href")
+		if !webLink(href, true) {
+			w.children(n, depth)
+			return
+		}
+		w.out = append(w.out, "<a"...)
+		w.attr("href", href)
+		w.attr("rel", "nofollow")
+		w.out = append(w.out, '>')
+		w.children(n, depth)
+		w.out = append(w.out, "</a>"...)
+	case atom.Pre:
+		w.out = append(w.out, "<pre><code"...)
+		if lang := info(attr(n, "data-lang")); lang != "" {
+			w.attr("class", "language-"+lang)
+		}
+		w.out = append(w.out, '>')
+		w.text(raw(n))
+		w.out = append(w.out, "</code></pre>\n"...)
+	case atom.Strong, atom.Em, atom.Del, atom.Code, atom.Sub, atom.Sup, atom.Ins, atom.Mark, atom.Small, atom.U, atom.Cite, atom.B, atom.I, atom.S:
+		w.wrap(n, depth, "")
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.P, atom.Blockquote, atom.Ul, atom.Dl, atom.Dt, atom.Dd, atom.Table,
+		atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Caption, atom.Figure, atom.Figcaption, atom.Details, atom.Summary:
+		w.wrap(n, depth, "\n")
+	case atom.Ol, atom.Li, atom.Td, atom.Th:
+		w.out = append(append(w.out, '<'), n.Data...)
+		for i := range n.Attr {
+			switch at := &n.Attr[i]; at.Key {
+			case "start", "value", "colspan", "rowspan":
+				if at.Val != "" && len(at.Val) < 10 && strings.Trim(at.Val, "0123456789") == "" {
+					w.attr(at.Key, at.Val)
+				}
+			}
+		}
+		w.out = append(w.out, '>')
+		w.children(n, depth)
+		w.close(n)
+		w.out = append(w.out, '\n')
+	default:
+		if normalize.IsBlock(n) {
+			if running(n) {
+				w.out = append(w.out, "<div>"...)
+				w.children(n, depth)
+				w.out = append(w.out, "</div>\n"...)
+				return
+			}
+		}
+		w.children(n, depth)
+	}
+}
+
+// running says that n has running text of its own, not only blocks.
+func running(n *html.Node) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.TextNode && strings.Trim(c.Data, " \n") != "" || c.Type == html.ElementNode && !normalize.IsBlock(c) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *htmlWriter) wrap(n *html.Node, depth int, after string) {
+	w.out = append(append(append(w.out, '<'), n.Data...), '>')
+	w.children(n, depth)
+	w.close(n)
+	w.out = append(w.out, after...)
+}
+
+func (w *htmlWriter) close(n *html.Node) {
+	w.out = append(append(append(w.out, "</"...), n.Data...), '>')
+}
+
+func (w *htmlWriter) attr(key, val string) {
+	w.out = append(append(append(w.out, ' '), key...), `="`...)
+	w.text(val)
+	w.out = append(w.out, '"')
+}
+
+// text escapes s for text and for a quoted attribute.
+func (w *htmlWriter) text(s string) {
+	start := 0
+	for i := 0; i < len(s); i++ {
+		var esc string
+		switch s[i] {
+		case '&':
+			esc = "&amp;"
+		case '<':
+			esc = "&lt;"
+		case '>':
+			esc = "&gt;"
+		case '"':
+			esc = "&#34;"
+		case '\'':
+			esc = "&#39;"
+		case '\r':
+			esc = "&#13;"
+		case 0:
+			esc = "\ufffd"
+		default:
+			continue
+		}
+		w.out = append(append(w.out, s[start:i]...), esc...)
+		start = i + 1
+	}
+	w.out = append(w.out, s[start:]...)
+}
+
+// webLink says that a URL is http, https or, where mail is set, mailto.
+func webLink(url string, mail bool) bool {
+	return strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://") || mail && strings.HasPrefix(url, "mailto:")
+}

@@ -1,0 +1,234 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Bounds on a table's grid, so that a few bytes of markup cannot ask for a
+// gigabyte of empty cells.
+const (
+	columnsMax = 1000   // columns that spans alone can make
+	blanksMin  = 10_000 // empty cells that any table may have for its spans and short rows
+	blanksCell = 8      // and for each cell that it has
+)
+
+// grid is the shape of a table while it is written row by row.
+type grid struct {
+	rows   []*html.Node
+	cols   int
+	blanks int   // empty cells that may still be written
+	down   []int // for each column: rows for which a cell from above goes on
+}
+
+// table writes a table of data. Its caption comes first, as a paragraph.
+func (w *writer) table(n *html.Node) {
+	w.startBlock(2)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.DataAtom == atom.Caption {
+			w.block(c, w.children)
+		}
+	}
+	g := measure(n)
+	if g.cols == 0 {
+		return
+	}
+	if w.cell { // a table in a cell: the normal form has none
+		w.flat(n)
+		return
+	}
+	for i, row := range g.rows {
+		w.row(row, &g)
+		if i == 0 && !w.plain {
+			w.newline()
+			w.out = append(w.out, strings.Repeat("| --- ", g.cols)...)
+			w.out = append(w.out, '|')
+		}
+		w.want = 1
+	}
+	w.want = 2
+}
+
+// measure collects the rows and finds how many columns they need.
+func measure(n *html.Node) grid {
+	var g grid
+	cells := 0
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch c.DataAtom {
+		case atom.Tr:
+			g.rows = append(g.rows, c)
+		case atom.Thead, atom.Tbody, atom.Tfoot:
+			for r := c.FirstChild; r != nil; r = r.NextSibling {
+				if r.DataAtom == atom.Tr {
+					g.rows = append(g.rows, r)
+				}
+			}
+		}
+	}
+	kept := g.rows[:0]
+	limit := columnsMax
+	for _, r := range g.rows {
+		width := 0
+		for c := r.FirstChild; c != nil; c = c.NextSibling {
+			if isCell(c) {
+				width++
+			}
+		}
+		if width > 0 || len(kept) > 0 {
+			kept = append(kept, r)
+		}
+		cells += width
+		limit = max(limit, width)
+	}
+	g.rows = kept
+	g.blanks = blanksMin + blanksCell*cells
+	// Lay the cells out once, with the same bound as when they are written.
+	work := g.blanks
+	for _, r := range g.rows {
+		col := 0
+		for c := r.FirstChild; c != nil; c = c.NextSibling {
+			if !isCell(c) {
+				continue
+			}
+			for col < len(g.down) && g.down[col] > 0 && work > 0 {
+				g.down[col]--
+				col++
+				work--
+			}
+			across, down := spans(c)
+			for ; across > 0 && col < limit; across-- {
+				for col >= len(g.down) {
+					g.down = append(g.down, 0)
+				}
+				g.down[col] = down - 1
+				col++
+				if work--; work <= 0 {
+					break
+				}
+			}
+		}
+		for ; col < len(g.down) && work > 0; col++ {
+			if g.down[col] > 0 {
+				g.down[col]--
+			}
+			work--
+		}
+		g.cols = max(g.cols, col)
+	}
+	g.cols = min(max(g.cols, 0), limit)
+	for _, r := range g.rows { // when the bound was met
+		width := 0
+		for c := r.FirstChild; c != nil; c = c.NextSibling {
+			if isCell(c) {
+				width++
+			}
+		}
+		g.cols = max(g.cols, width)
+	}
+	g.down = make([]int, g.cols)
+	return g
+}
+
+func isCell(c *html.Node) bool { return c.DataAtom == atom.Td || c.DataAtom == atom.Th }
+
+func spans(c *html.Node) (across, down int) {
+	across, down = 1, 1
+	for i := range c.Attr {
+		switch c.Attr[i].Key {
+		case "colspan":
+			if v, err := strconv.Atoi(c.Attr[i].Val); err == nil && v > 0 {
+				across = min(v, columnsMax)
+			}
+		case "rowspan":
+			if v, err := strconv.Atoi(c.Attr[i].Val); err == nil && v > 0 {
+				down = min(v, 1<<16)
+			}
+		}
+	}
+	return across, down
+}
+
+// row writes one row on one line.
+func (w *writer) row(row *html.Node, g *grid) {
+	w.begin()
+	w.bol = false
+	col, written := 0, 0
+	blank := func() {
+		if g.blanks > 0 && !w.plain {
+			w.out = append(w.out, "|  "...)
+			g.blanks--
+		}
+		col++
+	}
+	if w.plain {
+		w.plainRow(row)
+		return
+	}
+	for c := row.FirstChild; c != nil; c = c.NextSibling {
+		if !isCell(c) {
+			continue
+		}
+		for col < g.cols && g.down[col] > 0 && g.blanks > 0 {
+			g.down[col]--
+			blank()
+		}
+		across, down := spans(c)
+		if col < g.cols {
+			g.down[col] = down - 1
+		}
+		w.out = append(w.out, "| "...)
+		if w.inCell(c) {
+			w.out = append(w.out, ' ')
+		}
+		written++
+		col++
+		for ; across > 1 && col < g.cols && g.blanks > 0; across-- {
+			g.down[col] = down - 1
+			blank()
+		}
+	}
+	for col < g.cols && g.blanks > 0 {
+		if g.down[col] > 0 {
+			g.down[col]--
+		}
+		blank()
+	}
+	w.out = append(w.out, '|')
+}
+
+func (w *writer) plainRow(row *html.Node) {
+	at := len(w.out)
+	for c := row.FirstChild; c != nil; c = c.NextSibling {
+		if !isCell(c) {
+			continue
+		}
+		before := len(w.out)
+		if before > at {
+			w.out = append(w.out, " | "...)
+		}
+		if !w.inCell(c) {
+			w.out = w.out[:before]
+		}
+	}
+}
+
+// inCell writes the contents of a cell on one line and says whether there was
+// anything.
+func (w *writer) inCell(c *html.Node) bool {
+	at := len(w.out)
+	textAt, bol, last, segs := w.textAt, w.bol, w.lastList, w.segs
+	w.cell, w.textAt, w.bol, w.want, w.segs = true, at, false, 0, nil
+	w.children(c)
+	w.endText()
+	w.cell, w.textAt, w.bol, w.lastList, w.segs = false, textAt, bol, last, segs
+	w.want, w.cellMark = 0, ""
+	if w.plain {
+		// What is a line of its own in Markdown's cell is a sentence apart here.
+		s := strings.ReplaceAll(string(w.out[at:]), "<br>", " / ")
+		w.out = append(w.out[:at], s...)
+	}
+	return len(w.out) > at
+}

@@ -1,0 +1,1183 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/normalize"
+)
+
+// depthMax is how deep the writer follows a tree; what lies deeper comes out as
+// text. The HTML parser stops at 512 open elements.
+const depthMax = 600
+
+// writer writes a tree in the normal form as Markdown or as plain text, in one
+// pass, to one buffer.
+type writer struct {
+	out   []byte
+	plain bool // plain text: no signs, no escapes, no links
+
+	// Lines. A block's beginning is only noted; what goes in front of it, line
+	// breaks and the signs of the containers around, is written with its first
+	// character. So what turns out empty leaves nothing behind.
+	want   int    // line breaks wanted before the next character: 0, 1 or 2
+	segs   []seg  // the containers around
+	lineAt int    // where the current line begins in out
+	textAt int    // where its text begins, behind the containers' signs
+	bol    bool   // nothing has been written on the line yet: line signs must be escaped
+	filled bool   // the block has text
+	gap    gap    // white space to write before the next character
+	breaks int    // <br> since the last character
+	last   rune   // the last character written in the block, for flanking
+	marks  []mark // inline elements around
+	closed closed // the mark that was closed last
+	inLink bool   // inside the text of a link that has been opened
+
+	heading   *html.Node // the heading around
+	cell      bool       // inside a table cell: everything on one line
+	cellMark  string     // a list marker to write in the cell
+	depth     int
+	lastList  lastList
+	heads     []head
+	notes     map[string]*note // by id: the notes that are referred to
+	noteNames map[string]bool
+	lastNote  int        // where the last note ended in out
+	skipped   *html.Node // a note's own number, which its label repeats
+}
+
+// seg is one container: what it writes at the beginning of its first line and
+// of the others.
+type seg struct {
+	first, rest string
+	written     bool
+}
+
+type gap int
+
+const (
+	gapNone  gap = iota
+	gapBreak     // white space with a line break of the source in it
+	gapSpace
+)
+
+// kind is a kind of inline element.
+type kind int
+
+const (
+	strong kind = iota
+	emphasis
+	deleted
+	sub
+	sup
+	link
+)
+
+var delimiters = [...]string{strong: "**", emphasis: "*", deleted: "~~"}
+
+// mark is one inline element around the text being written. Its sign is written
+// with the first character inside.
+type mark struct {
+	kind kind
+	open bool
+	at   int // where its opening sign is in out
+	skip bool
+	href string
+	only *html.Node // of a link around blocks: the heading that becomes the link
+	done bool       // of a link around blocks: the first block has become the link
+}
+
+// closed is where a closing sign was written last, so that an element of the
+// same kind that follows at once goes on instead.
+type closed struct {
+	kind    kind
+	at, end int
+}
+
+type lastList struct {
+	end, segs int
+	marker    byte
+}
+
+type note struct {
+	label string
+	node  *html.Node // nil when the note is not in the tree
+}
+
+func newWriter(body *html.Node, plain bool) *writer {
+	w := &writer{plain: plain, closed: closed{end: -1}}
+	w.findNotes(body)
+	return w
+}
+
+// document writes the whole tree and gives the result.
+func (w *writer) document(body *html.Node) string {
+	w.children(body)
+	w.startBlock(2)
+	return strings.TrimRight(string(w.out), " \n")
+}
+
+// Lines and blocks
+
+// startBlock ends the running text and notes that a block begins, at least so
+// many line breaks further down.
+func (w *writer) startBlock(breaks int) {
+	if w.heading != nil && !w.cell { // a heading is one line
+		if w.filled {
+			w.gap = gapSpace
+		}
+		return
+	}
+	w.endText()
+	if n := len(w.segs); n > 0 && !w.segs[n-1].written {
+		return // directly behind a container's sign
+	}
+	w.want = max(w.want, breaks)
+}
+
+// endText closes the inline signs that are open. Their elements go on in the
+// next block.
+func (w *writer) endText() {
+	if w.filled {
+		for i := len(w.marks) - 1; i >= 0; i-- {
+			m := &w.marks[i]
+			if m.open {
+				w.closeMark(m, nil)
+				m.done = m.kind == link
+			}
+			m.skip = false
+		}
+	}
+	w.gap, w.breaks, w.filled, w.last = gapNone, 0, false, 0
+	w.closed.end = -1
+}
+
+// push enters a container.
+func (w *writer) push(first, rest string) { w.segs = append(w.segs, seg{first: first, rest: rest}) }
+
+// pop leaves a container and says whether anything was written in it.
+func (w *writer) pop() bool {
+	n := len(w.segs) - 1
+	written := w.segs[n].written
+	w.segs = w.segs[:n]
+	return written
+}
+
+// begin writes the line breaks and signs that are due before a character.
+func (w *writer) begin() {
+	n := len(w.segs)
+	if w.cell {
+		if w.want > 0 && len(w.out) > w.textAt {
+			w.out = append(w.out, "<br>"...)
+			w.last = 0
+		}
+		if w.cellMark != "" {
+			w.out = append(w.out, w.cellMark...)
+			w.cellMark = ""
+		}
+		w.want = 0
+		return
+	}
+	if w.want == 0 && (n == 0 || w.segs[n-1].written) {
+		return
+	}
+	if len(w.out) > 0 {
+		w.out = append(w.out, '\n')
+		if w.want > 1 {
+			at := len(w.out)
+			for i := range w.segs {
+				if !w.segs[i].written {
+					break
+				}
+				w.out = append(w.out, w.segs[i].rest...)
+			}
+			w.out = append(w.out[:at+len(strings.TrimRight(string(w.out[at:]), " "))], '\n')
+		}
+	}
+	w.lineAt = len(w.out)
+	for i := range w.segs {
+		if s := &w.segs[i]; s.written {
+			w.out = append(w.out, s.rest...)
+		} else {
+			w.out = append(w.out, s.first...)
+			s.written = true
+		}
+	}
+	w.textAt = len(w.out)
+	w.want, w.bol = 0, w.heading == nil
+}
+
+// newline begins the next line of the same block.
+func (w *writer) newline() {
+	w.out = append(w.out, '\n')
+	w.lineAt = len(w.out)
+	for i := range w.segs {
+		w.out = append(w.out, w.segs[i].rest...)
+	}
+	w.textAt = len(w.out)
+	w.bol = true
+	w.last = 0
+}
+
+// Running text
+
+// lead writes what is due before the character r of running text: line breaks,
+// white space, the signs of the elements around.
+func (w *writer) lead(r rune) {
+	if w.breaks > 0 {
+		n := w.breaks
+		w.breaks = 0
+		switch {
+		case !w.filled:
+		case w.heading != nil:
+			w.gap = gapSpace
+		case w.cell:
+			w.out = append(w.out, "<br>"...)
+			w.gap, w.last = gapNone, 0
+		case n > 1:
+			w.startBlock(2)
+		default:
+			if !w.plain {
+				w.out = append(w.out, "  "...)
+			}
+			w.newline()
+			w.gap = gapNone
+		}
+	}
+	w.begin()
+	if w.gap != gapNone {
+		if w.filled && !(w.gap == gapBreak && isCJK(w.last) && isCJK(r)) && !w.bol {
+			w.out = append(w.out, ' ')
+			w.last = ' '
+		}
+		w.gap = gapNone
+	}
+	w.filled = true
+	if len(w.marks) > 0 {
+		w.openMarks(r)
+	}
+}
+
+func (w *writer) openMarks(r rune) {
+	for i := range w.marks {
+		m := &w.marks[i]
+		if m.open || m.skip || m.done || m.kind == link && m.only != nil && m.only != w.heading {
+			continue
+		}
+		switch m.kind {
+		case link:
+			if n := len(w.out); n > w.textAt && w.out[n-1] == '!' {
+				w.out = append(w.out[:n-1], '\\', '!') // or the link would be an image
+			}
+			m.at = len(w.out)
+			w.out = append(w.out, '[')
+			w.inLink = true
+			w.last = '['
+		case sub, sup:
+			m.at = len(w.out)
+			if m.kind == sub {
+				w.out = append(w.out, "<sub>"...)
+			} else {
+				w.out = append(w.out, "<sup>"...)
+			}
+			w.last = '>'
+		default:
+			if w.closed.end == len(w.out) && w.closed.kind == m.kind {
+				w.out = w.out[:len(w.out)-len(delimiters[m.kind])] // go on with the one that ended here
+				m.at = w.closed.at
+			} else {
+				// A sign opens only when it leans on what follows.
+				if isPunct(r) && !(w.last == 0 || w.last == ' ' || isPunct(w.last)) {
+					m.skip = true
+					continue
+				}
+				m.at = len(w.out)
+				w.out = append(w.out, delimiters[m.kind]...)
+				w.last = '*'
+			}
+		}
+		m.open = true
+		w.bol = false
+	}
+}
+
+// closeMark writes the closing sign of m, whose element is n. With n nil a
+// block ends here.
+func (w *writer) closeMark(m *mark, n *html.Node) {
+	m.open = false
+	switch m.kind {
+	case link:
+		w.out = append(w.out, "]("...)
+		w.out = append(w.out, destination(m.href, w.cell)...)
+		w.out = append(w.out, ')')
+		w.inLink = false
+		w.last = ')'
+	case sub:
+		w.out = append(w.out, "</sub>"...)
+		w.last = '>'
+	case sup:
+		w.out = append(w.out, "</sup>"...)
+		w.last = '>'
+	default:
+		d := delimiters[m.kind]
+		if len(w.out) == m.at+len(d) {
+			w.out = w.out[:m.at]
+			return
+		}
+		// A sign closes only when it leans on what stands before. When it
+		// would not, take the opening one back.
+		if isPunct(w.last) && n != nil && w.gap == gapNone && w.breaks == 0 {
+			if r := nextRune(n); r != 0 && r != ' ' && !isPunct(r) {
+				w.out = append(w.out[:m.at], w.out[m.at+len(d):]...)
+				return
+			}
+		}
+		w.out = append(w.out, d...)
+		w.closed = closed{kind: m.kind, at: m.at, end: len(w.out)}
+		w.last = '*'
+	}
+}
+
+// nextRune gives the character that will follow the inline element n, 0 when a
+// block ends there or it is not near.
+func nextRune(n *html.Node) rune {
+	c := n
+	for range 16 {
+		for c.NextSibling == nil {
+			c = c.Parent
+			if c == nil || normalize.IsBlock(c) {
+				return 0
+			}
+		}
+		c = c.NextSibling
+		for c.Type == html.ElementNode && c.FirstChild != nil && !normalize.IsBlock(c) {
+			c = c.FirstChild
+		}
+		if c.Type == html.TextNode {
+			if c.Data == "" {
+				continue
+			}
+			r, _ := utf8.DecodeRuneInString(c.Data)
+			if r == '\n' {
+				return ' '
+			}
+			return r
+		}
+		if c.DataAtom == atom.Img {
+			return '!'
+		}
+		if c.DataAtom == atom.Br || normalize.IsBlock(c) {
+			return 0
+		}
+	}
+	return 0
+}
+
+// inline writes the children of n inside a mark.
+func (w *writer) inline(n *html.Node, m mark) {
+	if w.plain && m.kind != sub && m.kind != sup {
+		w.children(n)
+		return
+	}
+	for i := range w.marks {
+		if w.marks[i].kind == m.kind { // already inside one
+			w.children(n)
+			return
+		}
+	}
+	w.marks = append(w.marks, m)
+	w.children(n)
+	top := &w.marks[len(w.marks)-1]
+	if top.open {
+		w.closeMark(top, n)
+	}
+	w.marks = w.marks[:len(w.marks)-1]
+}
+
+// text writes text of the normal form.
+func (w *writer) text(s string) {
+	for i := 0; i < len(s); {
+		switch s[i] {
+		case ' ':
+			if w.filled {
+				w.gap = gapSpace
+			}
+			i++
+			continue
+		case '\n':
+			if w.filled && w.gap == gapNone {
+				w.gap = gapBreak
+			} else if w.filled {
+				w.gap = gapSpace
+			}
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(s) && s[end] != ' ' && s[end] != '\n' {
+			end++
+		}
+		w.word(s[i:end], end < len(s))
+		i = end
+	}
+}
+
+// word writes one word. spaced says that white space follows it; else what
+// follows is not known.
+func (w *writer) word(s string, spaced bool) {
+	r := rune(s[0])
+	if r >= utf8.RuneSelf {
+		r, _ = utf8.DecodeRuneInString(s)
+	}
+	w.lead(r)
+	if w.plain {
+		w.out = append(w.out, s...)
+	} else {
+		w.escape(s, spaced)
+	}
+	w.bol = false
+	w.last = rune(s[len(s)-1])
+	if w.last >= utf8.RuneSelf {
+		w.last, _ = utf8.DecodeLastRuneInString(s)
+	}
+}
+
+// raw writes inline Markdown as it is; first is its first character for the
+// reader.
+func (w *writer) raw(s string, first, last rune) {
+	w.lead(first)
+	w.out = append(w.out, s...)
+	w.bol = false
+	w.last = last
+}
+
+// Elements
+
+func (w *writer) children(n *html.Node) {
+	if w.depth++; w.depth > depthMax {
+		w.flat(n)
+	} else {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			w.node(c)
+		}
+	}
+	w.depth--
+}
+
+// flat writes the text under n and nothing else, without recursion.
+func (w *writer) flat(n *html.Node) {
+	for c := n.FirstChild; c != nil; c = following(c, n) {
+		switch {
+		case c.Type == html.TextNode:
+			w.text(c.Data)
+		case c.DataAtom == atom.Br:
+			w.breaks++
+		case normalize.IsBlock(c):
+			w.startBlock(2)
+		}
+	}
+}
+
+func following(n, top *html.Node) *html.Node {
+	if n.FirstChild != nil {
+		return n.FirstChild
+	}
+	for n != top && n != nil {
+		if n.NextSibling != nil {
+			return n.NextSibling
+		}
+		n = n.Parent
+	}
+	return nil
+}
+
+func (w *writer) node(n *html.Node) {
+	switch n.Type {
+	case html.TextNode:
+		w.text(n.Data)
+		return
+	case html.ElementNode:
+	default:
+		return
+	}
+	if n == w.skipped {
+		return
+	}
+	if w.heading != nil && !w.cell {
+		switch n.DataAtom {
+		case atom.Pre, atom.Ul, atom.Ol, atom.Dl, atom.Table, atom.Blockquote, atom.Hr:
+			w.startBlock(1)
+			w.flat(n)
+			w.startBlock(1)
+			return
+		}
+	}
+	switch n.DataAtom {
+	case atom.Br:
+		w.breaks++
+	case atom.Hr:
+		w.rule()
+	case atom.Img:
+		w.image(n)
+	case atom.A:
+		w.anchor(n)
+	case atom.Strong, atom.B:
+		if w.heading != nil { // a heading is strong enough
+			w.children(n)
+			return
+		}
+		w.inline(n, mark{kind: strong})
+	case atom.Em, atom.I:
+		w.inline(n, mark{kind: emphasis})
+	case atom.Del, atom.S:
+		w.inline(n, mark{kind: deleted})
+	case atom.Sub, atom.Sup:
+		w.script(n)
+	case atom.Span:
+		if display := attr(n, "data-math"); display != "" {
+			w.formula(n, display == "block")
+			return
+		}
+		w.children(n)
+	case atom.Code:
+		w.code(n)
+	case atom.Pre:
+		w.block(n, w.pre)
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		w.title(n)
+	case atom.Ul, atom.Ol:
+		w.list(n)
+	case atom.Li, atom.Dd:
+		w.block(n, func(n *html.Node) { w.item(n, "- ") })
+	case atom.Dl:
+		w.definitions(n)
+	case atom.Dt, atom.Summary:
+		w.block(n, w.term)
+	case atom.Blockquote:
+		w.quote(n)
+	case atom.Table:
+		w.table(n)
+	case atom.Input:
+	default:
+		if normalize.IsBlock(n) {
+			w.block(n, w.children)
+			return
+		}
+		w.children(n)
+	}
+}
+
+// block writes n with f as a block of its own, as a footnote where n is one.
+func (w *writer) block(n *html.Node, f func(*html.Node)) {
+	w.startBlock(2)
+	if fn := w.noteAt(n); fn != nil {
+		w.footnote(n, fn)
+		return
+	}
+	f(n)
+	w.startBlock(2)
+}
+
+func (w *writer) rule() {
+	if w.plain || w.cell {
+		w.startBlock(2)
+		return
+	}
+	w.startBlock(2)
+	w.begin()
+	if len(w.segs) > 0 {
+		w.out = append(w.out, "***"...) // --- behind a list's dash would swallow it
+	} else {
+		w.out = append(w.out, "---"...)
+	}
+	w.startBlock(2)
+}
+
+func (w *writer) quote(n *html.Node) {
+	w.startBlock(2)
+	if w.cell || w.plain {
+		w.children(n)
+	} else {
+		w.push("> ", "> ")
+		w.children(n)
+		w.endText()
+		w.pop()
+	}
+	w.startBlock(2)
+}
+
+// title writes a heading.
+func (w *writer) title(n *html.Node) {
+	level := int(n.DataAtom.String()[1] - '0')
+	w.startBlock(2)
+	switch {
+	case w.cell:
+		w.inline(n, mark{kind: strong})
+	case w.plain, w.heading != nil:
+		outer := w.heading
+		w.heading = n
+		w.children(n)
+		w.endText()
+		w.heading = outer
+	default:
+		// The sign is a container of one line: it is written with the first
+		// character, and not at all for an empty heading.
+		w.heading = n
+		w.push("######"[:level]+" ", "")
+		w.children(n)
+		w.endText()
+		if w.pop() {
+			w.heads = append(w.heads, head{level: level, text: flatText(n), anchor: attr(n, "id"), at: w.lineAt})
+		}
+		w.heading = nil
+	}
+	w.startBlock(2)
+}
+
+// term writes a definition list's term or the summary of details.
+func (w *writer) term(n *html.Node) { w.inline(n, mark{kind: strong}) }
+
+func (w *writer) image(n *html.Node) {
+	if w.plain {
+		return
+	}
+	src, alt := attr(n, "src"), attr(n, "alt")
+	if src == "" {
+		if alt != "" {
+			w.text("[Image: " + alt + "]")
+		}
+		return
+	}
+	w.lead('!')
+	w.out = append(w.out, "!["...)
+	w.out = append(w.out, escapeInline(alt, true)...)
+	w.out = append(w.out, "]("...)
+	w.out = append(w.out, destination(src, w.cell)...)
+	w.out = append(w.out, ')')
+	w.bol = false
+	w.last = ')'
+}
+
+// anchor writes a link. One that is wrapped around blocks becomes a link on
+// their heading, else on the first of them.
+func (w *writer) anchor(n *html.Node) {
+	if id := attr(n, "data-noteref"); id != "" {
+		if w.reference(n, id) {
+			return
+		}
+	}
+	href := attr(n, "href")
+	if href == "" || w.plain {
+		w.children(n)
+		return
+	}
+	m := mark{kind: link, href: href}
+	for c := n.FirstChild; c != nil && w.heading == nil && !w.cell; c = following(c, n) {
+		if isHeading(c) && hasText(c) {
+			m.only = c
+			break
+		}
+	}
+	w.inline(n, m)
+}
+
+// script writes sub and sup.
+func (w *writer) script(n *html.Node) {
+	if c := n.FirstChild; c != nil && c == n.LastChild && c.DataAtom == atom.A && attr(c, "data-noteref") != "" {
+		w.children(n)
+		return
+	}
+	s := flatText(n)
+	if !apart(s) {
+		w.children(n)
+		return
+	}
+	if w.plain {
+		sign := "^"
+		if n.DataAtom == atom.Sub {
+			sign = "_"
+		}
+		if len(s) > 1 && strings.Trim(s, "0123456789") != "" {
+			s = "(" + s + ")"
+		}
+		w.raw(sign+s, '^', '^')
+		return
+	}
+	k := sup
+	if n.DataAtom == atom.Sub {
+		k = sub
+	}
+	w.inline(n, mark{kind: k})
+}
+
+// apart says that a raised or lowered text means something else on the line: a
+// number, a variable, a formula, as opposed to 1st and ™.
+func apart(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	switch s {
+	case "st", "nd", "rd", "th", "er", "re", "e", "o", "a", "TM", "SM", "®", "™", "©":
+		return false
+	}
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return s[0] != '[' && s[0] != '('
+		}
+	}
+	return s == "+" || s == "-" || s == "−"
+}
+
+// formula writes TeX.
+func (w *writer) formula(n *html.Node, block bool) {
+	tex := strings.Trim(strings.ReplaceAll(flat(n), "\n", " "), " ")
+	if tex == "" {
+		return
+	}
+	if w.plain {
+		if block && !w.cell {
+			w.startBlock(2)
+		}
+		w.text(tex)
+		if block && !w.cell {
+			w.startBlock(2)
+		}
+		return
+	}
+	tex = guardTeX(tex)
+	if w.cell {
+		tex = strings.ReplaceAll(tex, "|", `\|`)
+	}
+	if !block || w.cell || w.heading != nil || w.inLink {
+		w.raw("$"+tex+"$", '$', '$')
+		return
+	}
+	w.startBlock(2)
+	w.raw("$$"+tex+"$$", '$', '$')
+	w.startBlock(2)
+}
+
+// guardTeX changes the few things in TeX that Markdown would read as its own
+// into TeX that means the same.
+func guardTeX(tex string) string {
+	if !strings.ContainsAny(tex, "`<]") {
+		return tex
+	}
+	b := make([]byte, 0, len(tex)+16)
+	for i := 0; i < len(tex); i++ {
+		switch c := tex[i]; {
+		case c == '`':
+			b = append(b, `\lq `...)
+		case c == '<' && i+1 < len(tex) && (isLetter(tex[i+1]) || tex[i+1] == '/' || tex[i+1] == '!' || tex[i+1] == '?'):
+			b = append(b, `\lt `...)
+		case c == ']' && i+1 < len(tex) && (tex[i+1] == '(' || tex[i+1] == '[' || tex[i+1] == ':'):
+			b = append(b, "] "...)
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// code writes inline code.
+func (w *writer) code(n *html.Node) {
+	// A link that is all of the code: the link goes around it.
+	if a := n.FirstChild; a != nil && a == n.LastChild && a.DataAtom == atom.A && attr(a, "href") != "" && !w.plain {
+		s := strings.TrimSpace(flat(a))
+		if s == "" {
+			return
+		}
+		inner := &html.Node{Type: html.ElementNode, DataAtom: atom.Code, Data: "code"}
+		inner.AppendChild(&html.Node{Type: html.TextNode, Data: s})
+		outer := &html.Node{Type: html.ElementNode, DataAtom: atom.A, Data: "a", Attr: a.Attr}
+		outer.AppendChild(inner)
+		w.anchor(outer)
+		return
+	}
+	s := flat(n)
+	if strings.Trim(s, " \n") == "" {
+		w.text(s)
+		return
+	}
+	if w.plain {
+		w.text(s)
+		return
+	}
+	if s[0] == ' ' || s[0] == '\n' {
+		w.text(" ")
+	}
+	end := s[len(s)-1]
+	w.raw(span(strings.Trim(strings.ReplaceAll(s, "\n", " "), " "), w.cell), '`', '`')
+	if end == ' ' || end == '\n' {
+		w.text(" ")
+	}
+}
+
+// span gives s as a code span. s is one line.
+func span(s string, cell bool) string {
+	ticks := strings.Repeat("`", backticks(s, 0)+1)
+	if s[0] == '`' || s[len(s)-1] == '`' || s[0] == ' ' && s[len(s)-1] == ' ' {
+		s = " " + s + " "
+	}
+	if cell {
+		s = strings.ReplaceAll(s, "|", `\|`)
+	}
+	return ticks + s + ticks
+}
+
+// backticks gives the length of the longest run of backticks in s, at least
+// least.
+func backticks(s string, least int) int {
+	run := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] == '`' {
+			run++
+			least = max(least, run)
+		} else {
+			run = 0
+		}
+	}
+	return least
+}
+
+// pre writes a code block.
+func (w *writer) pre(n *html.Node) {
+	s := strings.Trim(strings.ReplaceAll(raw(n), "\r", ""), "\n")
+	if strings.Trim(s, " \n\t") == "" {
+		return
+	}
+	if w.cell {
+		for line := range strings.Lines(s) {
+			if line = strings.TrimRight(line, " \t\n"); strings.TrimSpace(line) == "" {
+				continue
+			}
+			w.startBlock(1)
+			if w.plain {
+				w.raw(line, 'x', 'x')
+			} else {
+				w.raw(span(line, true), '`', '`')
+			}
+		}
+		return
+	}
+	if w.plain {
+		w.begin()
+		w.lines(s)
+		return
+	}
+	fence := strings.Repeat("`", max(3, backticks(s, 0)+1))
+	w.begin()
+	w.out = append(append(w.out, fence...), info(attr(n, "data-lang"))...)
+	w.newline()
+	w.lines(s)
+	w.newline()
+	w.out = append(w.out, fence...)
+	w.bol = false
+}
+
+// info gives the language of a fence, nothing when it is not a plain word.
+func info(lang string) string {
+	if len(lang) > 30 {
+		return ""
+	}
+	for i := 0; i < len(lang); i++ {
+		if c := lang[i]; !isAlnum(c) && c != '+' && c != '#' && c != '-' && c != '_' && c != '.' {
+			return ""
+		}
+	}
+	return lang
+}
+
+// lines writes s verbatim, with the signs of the containers in front of each
+// line.
+func (w *writer) lines(s string) {
+	if len(w.segs) == 0 {
+		w.out = append(w.out, s...)
+		return
+	}
+	for {
+		line, rest, more := strings.Cut(s, "\n")
+		if line == "" { // no white space at the end of a container's empty line
+			w.out = w.out[:w.lineAt+len(strings.TrimRight(string(w.out[w.lineAt:]), " "))]
+		}
+		w.out = append(w.out, line...)
+		if !more {
+			return
+		}
+		w.newline()
+		s = rest
+	}
+}
+
+// list writes a list whose items are on lines that follow each other.
+func (w *writer) list(n *html.Node) {
+	ordered := n.DataAtom == atom.Ol
+	number := 1
+	if ordered {
+		if v, err := strconv.Atoi(attr(n, "start")); err == nil && v >= 0 && v < 1e9 {
+			number = v
+		}
+	}
+	// A list in an item follows its text closely, unless it could not
+	// interrupt it.
+	breaks := 2
+	if p := n.Parent; p != nil && p.DataAtom == atom.Li && (!ordered || number == 1) {
+		breaks = 1
+	}
+	w.startBlock(breaks)
+	marker, dot := byte('-'), byte('.')
+	if w.lastList.end == len(w.out) && w.lastList.segs == len(w.segs) && w.lastList.end > 0 { // or the two would be one
+		switch w.lastList.marker {
+		case '-':
+			marker = '+'
+		case '.':
+			dot = ')'
+		}
+	}
+	first := true
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.DataAtom != atom.Li {
+			if c.Type == html.ElementNode || strings.Trim(c.Data, " \n") != "" {
+				w.node(c)
+			}
+			continue
+		}
+		if ordered {
+			if v, err := strconv.Atoi(attr(c, "value")); err == nil && v >= 0 && v < 1e9 {
+				number = v
+			}
+		}
+		if fn := w.noteAt(c); fn != nil {
+			w.startBlock(1)
+			w.footnote(c, fn)
+			first = true
+			number++
+			continue
+		}
+		sign := string(marker) + " "
+		if ordered {
+			sign = strconv.Itoa(number) + string(dot) + " "
+			number++
+		}
+		w.endText()
+		if !first && w.want > 0 {
+			w.want = 1
+		}
+		w.startBlock(1)
+		if w.item(c, sign) {
+			first = false
+		}
+		if number >= 1e9 {
+			number = 0
+		}
+	}
+	used := marker
+	if ordered {
+		used = dot
+	}
+	if !first {
+		w.lastList = lastList{end: len(w.out), segs: len(w.segs), marker: used}
+	}
+	w.startBlock(breaks)
+}
+
+// item writes one item behind its sign and says whether there was anything to
+// write.
+func (w *writer) item(n *html.Node, sign string) bool {
+	if task := n.FirstChild; task != nil && task.DataAtom == atom.Input {
+		if hasAttr(task, "checked") {
+			sign += "[x] "
+		} else {
+			sign += "[ ] "
+		}
+	}
+	if w.cell {
+		w.cellMark = sign
+		at := len(w.out)
+		w.children(n)
+		w.startBlock(1)
+		w.cellMark = ""
+		return len(w.out) > at
+	}
+	indent := "      "
+	if k := strings.IndexByte(sign, ' ') + 1; k < len(indent) {
+		indent = indent[:k]
+	} else {
+		indent = strings.Repeat(" ", k)
+	}
+	w.push(sign, indent)
+	w.children(n)
+	w.endText()
+	return w.pop()
+}
+
+// definitions writes a definition list: the term bold, its definitions as
+// items, or as they are when they are more than a paragraph.
+func (w *writer) definitions(n *html.Node) {
+	w.startBlock(2)
+	simple := true
+	for c := n.FirstChild; c != nil && simple; c = c.NextSibling {
+		if c.DataAtom == atom.Dd {
+			simple = !manyBlocks(c)
+		}
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case c.DataAtom == atom.Dt:
+			w.block(c, w.term)
+		case c.DataAtom == atom.Dd && simple:
+			w.endText()
+			if w.want > 1 {
+				w.want = 1
+			}
+			w.startBlock(1)
+			if fn := w.noteAt(c); fn != nil {
+				w.footnote(c, fn)
+			} else if w.item(c, "- ") {
+				w.lastList = lastList{end: len(w.out), segs: len(w.segs), marker: '-'}
+			}
+			w.startBlock(2)
+		case c.DataAtom == atom.Dd:
+			w.block(c, w.children)
+		default:
+			w.node(c)
+		}
+	}
+	w.startBlock(2)
+}
+
+// manyBlocks says that there is more in n than text, one paragraph and one
+// list.
+func manyBlocks(n *html.Node) bool {
+	blocks := 0
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case c.Type == html.TextNode && strings.Trim(c.Data, " \n") == "":
+		case c.DataAtom == atom.Pre, c.DataAtom == atom.Table, c.DataAtom == atom.Dl, isHeading(c):
+			return true
+		case normalize.IsBlock(c):
+			if blocks++; blocks > 2 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isHeading(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+func hasText(n *html.Node) bool {
+	for c := n.FirstChild; c != nil; c = following(c, n) {
+		if c.Type == html.TextNode && strings.Trim(c.Data, " \n") != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func attr(n *html.Node, key string) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return n.Attr[i].Val
+		}
+	}
+	return ""
+}
+
+func hasAttr(n *html.Node, key string) bool {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// raw gives the text under n as it is.
+func raw(n *html.Node) string {
+	for n.FirstChild != nil && n.FirstChild == n.LastChild {
+		n = n.FirstChild
+	}
+	if n.Type == html.TextNode {
+		return n.Data
+	}
+	var b strings.Builder
+	for c := n.FirstChild; c != nil; c = following(c, n) {
+		switch {
+		case c.Type == html.TextNode:
+			b.WriteString(c.Data)
+		case c.DataAtom == atom.Br:
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// flat gives the text under n, white space collapsed.
+func flat(n *html.Node) string {
+	s := raw(n)
+	if strings.Contains(s, "  ") || strings.ContainsAny(s, "\n\t\r") {
+		lead, trail := isSpace(s[0]), isSpace(s[len(s)-1])
+		s = strings.Join(strings.Fields(s), " ")
+		if lead {
+			s = " " + s
+		}
+		if trail {
+			s += " "
+		}
+	}
+	return s
+}
+
+// flatText gives the text under n as one line, a space where a block or line
+// ends inside.
+func flatText(n *html.Node) string {
+	if c := n.FirstChild; c != nil && c == n.LastChild && c.Type == html.TextNode {
+		return strings.Trim(strings.ReplaceAll(c.Data, "\n", " "), " ")
+	}
+	var b strings.Builder
+	for c := n.FirstChild; c != nil; c = following(c, n) {
+		switch {
+		case c.Type == html.TextNode:
+			b.WriteString(c.Data)
+		case c.DataAtom == atom.Br || normalize.IsBlock(c):
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func isSpace(b byte) bool  { return b == ' ' || b == '\n' || b == '\t' || b == '\r' }
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+// isPunct says that r counts as punctuation where CommonMark decides whether a
+// sign opens or closes.
+func isPunct(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r > ' ' && !(r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z')
+	}
+	return unicode.IsPunct(r) || unicode.IsSymbol(r)
+}
+
+// isCJK says that r is of a script that is written without spaces.
+func isCJK(r rune) bool {
+	switch {
+	case r < 0x2e80:
+		return false
+	case r < 0xa4d0:
+		return r < 0x3130 || r > 0x318f
+	case r >= 0xf900 && r < 0xfb00, r >= 0xfe30 && r < 0xfe50, r >= 0xff00 && r < 0xffa0, r >= 0xffe0 && r < 0xfff0:
+		return true
+	}
+	return r >= 0x1b000 && r < 0x1b300 || r >= 0x20000 && r < 0x32000
+}
