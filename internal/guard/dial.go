@@ -109,7 +109,7 @@ func (g *Guard) connectAny(parent context.Context, host string, to []netip.AddrP
 				case outcomes <- outcome{conn, err}:
 				case <-done: // another one won, or time is up
 					if conn != nil {
-						conn.Close()
+						_ = conn.Close()
 					}
 				}
 			}()

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -208,21 +210,25 @@ type attempt struct {
 
 // script is a Connect that answers each address after a time of the bubble.
 type script struct {
-	start    time.Time
-	answers  map[string]func(ctx context.Context) (net.Conn, error)
+	start   time.Time
+	answers map[string]func(ctx context.Context) (net.Conn, error)
+
+	mu       sync.Mutex // guards what follows
 	attempts []attempt
 	opened   []*watchedConn
 }
 
 type watchedConn struct {
 	net.Conn
-	closed bool
+	closed atomic.Bool
 }
 
-func (c *watchedConn) Close() error { c.closed = true; return nil }
+func (c *watchedConn) Close() error { c.closed.Store(true); return nil }
 
 func (s *script) connect(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	s.mu.Lock()
 	s.attempts = append(s.attempts, attempt{to.Addr().String(), time.Since(s.start)})
+	s.mu.Unlock()
 	return s.answers[to.Addr().String()](ctx)
 }
 
@@ -230,6 +236,8 @@ func (s *script) succeed(after time.Duration) func(context.Context) (net.Conn, e
 	return func(context.Context) (net.Conn, error) {
 		time.Sleep(after) // of the bubble's clock
 		c := &watchedConn{}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.opened = append(s.opened, c)
 		return c, nil
 	}
@@ -339,6 +347,9 @@ func TestTheNextAddressIsTriedWhenOneFailsOrIsSlow(t *testing.T) {
 					t.Errorf("took %v, want %v", took, tt.takes)
 				}
 				synctest.Wait()
+				time.Sleep(10 * time.Second) // of the bubble: late connections come in
+				s.mu.Lock()
+				defer s.mu.Unlock()
 				var got []string
 				for _, a := range s.attempts {
 					got = append(got, fmt.Sprintf("%s@%v", a.addr, a.at))
@@ -356,9 +367,8 @@ func TestTheNextAddressIsTriedWhenOneFailsOrIsSlow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(10 * time.Second) // of the bubble: late ones have come in
 				for _, c := range s.opened {
-					if c.closed == (net.Conn(c) == conn) {
+					if c.closed.Load() == (net.Conn(c) == conn) {
 						t.Errorf("the winner is closed or a late connection is not")
 					}
 				}

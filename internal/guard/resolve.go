@@ -60,19 +60,21 @@ func (g *Guard) lookupDNS(ctx context.Context, host string) ([]netip.Addr, error
 	r := net.Resolver{
 		PreferGo:     true,
 		StrictErrors: true,
-		Dial: func(ctx context.Context, network, server string) (net.Conn, error) {
+		Dial: func(query context.Context, network, server string) (net.Conn, error) {
 			if g.server != "" {
 				server = g.server
 			}
 			var d net.Dialer
-			conn, err := d.DialContext(ctx, network, server)
+			conn, err := d.DialContext(query, network, server)
 			if err != nil {
 				return nil, err
 			}
+			// The resolver waits for an answer whatever becomes of ctx.
+			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 			if udp, ok := conn.(*net.UDPConn); ok {
-				return &dnsPackets{UDPConn: udp, alias: alias, timeout: g.queryTimeout}, nil
+				return &dnsPackets{UDPConn: udp, alias: alias, timeout: g.queryTimeout, stop: stop}, nil
 			}
-			return &dnsStream{Conn: conn, alias: alias, timeout: g.queryTimeout}, nil
+			return &dnsStream{Conn: conn, alias: alias, timeout: g.queryTimeout, stop: stop}, nil
 		},
 	}
 	return r.LookupNetIP(ctx, "ip", asked+".")
@@ -149,6 +151,12 @@ type dnsPackets struct {
 	*net.UDPConn
 	alias   alias
 	timeout time.Duration
+	stop    func() bool
+}
+
+func (c *dnsPackets) Close() error {
+	c.stop()
+	return c.UDPConn.Close()
 }
 
 func (c *dnsPackets) SetDeadline(t time.Time) error {
@@ -168,7 +176,13 @@ type dnsStream struct {
 	net.Conn
 	alias   alias
 	timeout time.Duration
+	stop    func() bool
 	rest    []byte // of the message that is being handed on
+}
+
+func (c *dnsStream) Close() error {
+	c.stop()
+	return c.Conn.Close()
 }
 
 func (c *dnsStream) SetDeadline(t time.Time) error {
