@@ -73,7 +73,7 @@ type Client struct {
 	cfg    Config
 	limits limits
 
-	any    *http.Transport // HTTP/2 where the server has it, else 1.1
+	either *http.Transport // HTTP/2 where the server has it, else 1.1
 	http1  *http.Transport // for the second try, when a server's HTTP/2 is broken
 	robots robotsCache
 
@@ -104,13 +104,13 @@ func newClient(cfg Config, l limits) *Client {
 	both.SetHTTP1(true)
 	both.SetHTTP2(true)
 	one.SetHTTP1(true)
-	c.any, c.http1 = c.transport(&both), c.transport(&one)
+	c.either, c.http1 = c.transport(&both), c.transport(&one)
 	return c
 }
 
 // Close drops the idle connections. A Get that is running goes on.
 func (c *Client) Close() {
-	c.any.CloseIdleConnections()
+	c.either.CloseIdleConnections()
 	c.http1.CloseIdleConnections()
 }
 

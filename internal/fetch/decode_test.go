@@ -98,6 +98,7 @@ func TestEveryContentCodingIsUndone(t *testing.T) {
 		{"garbage after zstd", []string{"zstd"}, "text/html", packed(zstdCoding, page) + "garbage!", page},
 		{"several gzip members", []string{"gzip"}, "text/html", packed(gzipCoding, page) + packed(gzipCoding, "") + packed(gzipCoding, page), page + page},
 		{"several zstd frames", []string{"zstd"}, "text/html", packed(zstdCoding, page) + packed(zstdCoding, page), page + page},
+		{"zstd behind a skippable frame", []string{"zstd"}, "text/html", "\x5a\x2a\x4d\x18\x03\x00\x00\x00abc" + packed(zstdCoding, page), page},
 		{"an empty body named gzip", []string{"gzip"}, "text/html", "", ""},
 		{"gzip of nothing", []string{"gzip"}, "text/html", packed(gzipCoding, ""), ""},
 	} {

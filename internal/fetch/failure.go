@@ -60,7 +60,7 @@ func (ch *chain) failure(u *guard.URL, err error) error {
 	case errors.Is(e.cause, errDeadline), errors.Is(e.cause, errRobotsDeadline), errors.Is(e.cause, context.DeadlineExceeded):
 		text := "timed out " + e.phase.String()
 		if errors.Is(e.cause, errDeadline) {
-			text = fmt.Sprintf("timed out after %v, %s", ch.time, e.phase)
+			text = fmt.Sprintf("timed out after %v, %s", ch.limit, e.phase)
 		}
 		if e.phase == reading {
 			text += fmt.Sprintf(": %s had arrived", bytesText(e.bytes))

@@ -70,13 +70,13 @@ var errDeadline = errors.New("the time for the whole fetch is up")
 // Response, not an error: the caller knows what to make of it. The error is a
 // *sift.Failure, except for one of OnHost.
 func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
-	time := c.cfg.Timeout
-	if r.Timeout > 0 && r.Timeout < time {
-		time = r.Timeout
+	limit := c.cfg.Timeout
+	if r.Timeout > 0 {
+		limit = min(limit, r.Timeout)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, time, errDeadline)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errDeadline)
 	defer cancel()
-	ch := &chain{client: c, request: r, time: time}
+	ch := &chain{client: c, request: r, limit: limit}
 	resp, err := ch.follow(ctx)
 	if err == nil {
 		return resp, nil
@@ -102,7 +102,7 @@ func (e *hostError) Error() string { return e.err.Error() }
 type chain struct {
 	client  *Client
 	request Request
-	time    time.Duration
+	limit   time.Duration // of all of it
 
 	cookies cookies
 	hops    []sift.Hop
@@ -152,7 +152,7 @@ func (ch *chain) follow(ctx context.Context) (*Response, error) {
 		}
 		p.close()
 		if len(ch.hops) >= ch.client.cfg.MaxRedirects {
-			return nil, ch.tooMany(to, seen[to.String()+"\n"+ch.cookies.header(to.HTTP())])
+			return nil, ch.tooMany(at, to, seen[to.String()+"\n"+ch.cookies.header(to.HTTP())])
 		}
 		ch.hops = append(ch.hops, sift.Hop{URL: at.String(), Status: p.status})
 		at = to
@@ -252,15 +252,15 @@ func (ch *chain) reference(at *guard.URL, ref string) (*guard.URL, error) {
 	return nil, &f
 }
 
-// tooMany is the failure for a redirect that is one too many.
-func (ch *chain) tooMany(to *guard.URL, loop bool) *sift.Failure {
+// tooMany is the failure for a redirect at at that is one too many.
+func (ch *chain) tooMany(at, to *guard.URL, loop bool) *sift.Failure {
 	text := "too many redirects"
 	if loop {
 		text += " (they run in a loop)"
 	}
 	text += fmt.Sprintf(": %d followed", len(ch.hops))
 	if !ch.request.Restricted {
-		text += ", and the next one leads to " + to.String()
+		text += fmt.Sprintf(", and %s redirects again, to %s", at, to)
 	}
 	return sift.Fail(sift.CodeUnreachable, "%s", text).WithHint(sift.HintBrowser)
 }

@@ -168,7 +168,7 @@ func TestTooManyRedirectsAreAFailureThatNamesTheLast(t *testing.T) {
 	}))
 	c := w.client()
 	_, err := get(t, c, "http://a.example/ping")
-	wantFailure(t, err, sift.CodeUnreachable, "too many redirects", "loop", "http://a.example/ping")
+	wantFailure(t, err, sift.CodeUnreachable, "too many redirects", "loop", "http://a.example/pong redirects again, to http://a.example/ping")
 	if asked != 6 {
 		t.Errorf("%d requests for 5 redirects", asked)
 	}

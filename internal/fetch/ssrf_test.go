@@ -232,7 +232,7 @@ var ssrfScripts = map[string]func(t *testing.T, w *world) (*Response, error){
 	"path-16": func(t *testing.T, w *world) (*Response, error) {
 		c := w.client()
 		for _, network := range []string{"udp", "udp4", "unix"} {
-			if conn, err := c.any.DialContext(t.Context(), network, "93.184.216.34:80"); err == nil {
+			if conn, err := c.either.DialContext(t.Context(), network, "93.184.216.34:80"); err == nil {
 				conn.Close()
 				t.Errorf("dialled %s", network)
 			}

@@ -58,13 +58,13 @@ var (
 // visit makes one request, and a second one where the first died of a
 // connection that the server closed too early or of a broken HTTP/2.
 func (ch *chain) visit(ctx context.Context, u *guard.URL, header http.Header, k keep, retried *bool) (*page, error) {
-	p, err := ch.call(ctx, ch.client.any, u, header, k)
+	p, err := ch.call(ctx, ch.client.either, u, header, k)
 	e, ok := errors.AsType[*callError](err)
 	if !ok || *retried || !e.worthRetrying() {
 		return p, err
 	}
 	*retried = true
-	engine := ch.client.any
+	engine := ch.client.either
 	if e.http2 {
 		engine = ch.client.http1
 	}
