@@ -305,7 +305,7 @@ func TestANameCannotBeOpenedAndMetadataStaysClosed(t *testing.T) {
 	}
 	g, w := newGuard(t, Config{Allow: []string{"169.254.0.0/16"}})
 	w.names = map[string][]string{"files.example": {"169.254.169.254"}}
-	wantBlocked(t, dial(t, g, "files.example:80"), "private address 169.254.169.254 (cloud metadata, which no exception opens)")
+	wantBlocked(t, dial(t, g, "files.example:80"), "private address 169.254.169.254")
 }
 
 func TestADeclaredTranslationPrefixIsDecodedAndReached(t *testing.T) {

@@ -15,6 +15,7 @@ type AddressError struct {
 	Port uint16
 
 	why        string // for the brackets behind the address
+	note       string // for Explain: what an exception near it does not do
 	closedPort bool   // the address is fine, but the port is open for others only
 }
 

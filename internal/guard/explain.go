@@ -49,6 +49,9 @@ func (g *Guard) Explain(ctx context.Context, raw string) Verdict {
 	switch {
 	case refused != nil:
 		v.Verdict, v.Reason = VerdictBlocked, refused.Error()
+		if refused.note != "" {
+			v.Reason += "; " + refused.note
+		}
 	case opened != "":
 		v.Verdict, v.Reason = VerdictAllow, "opened by the exception "+opened
 	default:

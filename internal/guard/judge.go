@@ -37,7 +37,7 @@ func (g *Guard) judge(host string, to netip.AddrPort) (opened string, refused *A
 	}
 	switch {
 	case f.bad:
-		return "", &AddressError{Host: host, Addr: addr, Port: to.Port(), why: f.why}
+		return "", &AddressError{Host: host, Addr: addr, Port: to.Port(), why: f.why, note: f.note}
 	case f.opened == "" && !slices.Contains(g.ports, to.Port()):
 		return "", &AddressError{Host: host, Addr: addr, Port: to.Port(), closedPort: true}
 	}
@@ -48,6 +48,7 @@ func (g *Guard) judge(host string, to netip.AddrPort) (opened string, refused *A
 type finding struct {
 	bad    bool
 	why    string // for the brackets behind the address; "" where the address says it all
+	note   string // for the operator who opened something near it
 	opened string // the exception that opens this address and port
 }
 
@@ -63,32 +64,39 @@ func (g *Guard) weigh(addr netip.Addr, port uint16) finding {
 	inside, declared := g.inside(addr)
 
 	if g.isMetadata(addr) {
-		switch {
-		case covered:
-			return finding{bad: true, why: "cloud metadata, which no exception opens"}
-		case g.rangeOf(addr).plain:
-			return finding{bad: true}
+		f := finding{bad: true}
+		if !g.rangeOf(addr).plain {
+			f.why = "cloud metadata"
 		}
-		return finding{bad: true, why: "cloud metadata"}
+		if covered {
+			f.note = "no exception opens cloud metadata"
+		}
+		return f
 	}
 	if covered && addr.Is6() {
 		// What an exception opens may be a translation prefix that nobody
 		// declared: metadata is looked for in every layout there is.
 		for _, bits := range layouts() {
 			if v4, _ := translated(addr, bits); g.isMetadata(v4) {
-				return finding{bad: true, why: "with " + v4.String() + " inside, cloud metadata, which no exception opens"}
+				return finding{
+					bad: true, why: "with " + v4.String() + " inside, cloud metadata",
+					note: "no exception opens cloud metadata",
+				}
 			}
 		}
 	}
 	if opened == "" {
-		switch why := g.rangeOf(addr).String(); {
+		f := finding{bad: true}
+		if covered {
+			f.note = "the exception for it does not open port " + strconv.Itoa(int(port))
+		}
+		switch {
 		case !declared && g.registry.SafeAddr(addr) != nil:
-			if covered {
-				why = join(why, "port "+strconv.Itoa(int(port))+" is not open for it")
-			}
-			return finding{bad: true, why: why}
+			f.why = g.rangeOf(addr).String()
+			return f
 		case g.isOwn(addr):
-			return finding{bad: true, why: "this host's own address"}
+			f.why = "this host's own address"
+			return f
 		}
 	}
 	for _, in := range inside {
@@ -104,13 +112,6 @@ func (g *Guard) weigh(addr netip.Addr, port uint16) finding {
 		}
 	}
 	return finding{opened: opened}
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + ", " + b
 }
 
 // exceptionFor finds the exception that opens the address and port; covered
@@ -259,7 +260,7 @@ func (s special) String() string {
 	case s.plain:
 		return ""
 	case s.prefix.IsValid():
-		return join(s.name, s.prefix.String())
+		return s.name + ", " + s.prefix.String()
 	}
 	return s.name
 }

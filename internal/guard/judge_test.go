@@ -238,7 +238,7 @@ func TestMetadataIsNeverOpened(t *testing.T) {
 	} {
 		mustRefuse(t, open, v6, "as it is")
 	}
-	wantBlocked(t, dial(t, open, "169.254.169.254:80"), "private address 169.254.169.254 (cloud metadata, which no exception opens)")
+	wantBlocked(t, dial(t, open, "169.254.169.254:80"), "private address 169.254.169.254")
 	mustAllow(t, open, "169.254.7.7", "the rest of the range")
 }
 
@@ -356,8 +356,8 @@ func TestAPortOpenedByAnExceptionIsClosedForOtherAddresses(t *testing.T) {
 		"example.com:9000":   "port 9000 is not open for 93.184.216.34" + elsewhere,
 		"8.8.8.8:9000":       "port 9000 is not open for 8.8.8.8" + elsewhere,
 		"192.168.0.1:9000":   "private address 192.168.0.1",
-		"10.0.0.1:9000":      "private address 10.0.0.1 (port 9000 is not open for it)",
-		"127.0.0.1:80":       "private address 127.0.0.1 (port 80 is not open for it)",
+		"10.0.0.1:9000":      "private address 10.0.0.1",
+		"127.0.0.1:80":       "private address 127.0.0.1",
 		"mixed.example:9000": "private address 192.168.0.1", // the graver reason, though it comes second
 	} {
 		wantBlocked(t, dial(t, g, addr), want)
@@ -368,6 +368,28 @@ func TestAPortOpenedByAnExceptionIsClosedForOtherAddresses(t *testing.T) {
 	for _, addr := range []string{"127.0.0.1:9000", "local.example:9000", "10.0.0.1:443"} {
 		if err := dial(t, g, addr); err != nil {
 			t.Errorf("%s: %v", addr, err)
+		}
+	}
+}
+
+func TestExplainTellsTheOperatorWhatAnExceptionDoesNotOpen(t *testing.T) {
+	own := func() ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil }
+	g, _ := newGuard(t, Config{
+		Allow:      []string{"127.0.0.1:9000", "169.254.0.0/16", "198.18.0.0/15:9000", "93.184.216.34:9000", "64:ff9b::/96"},
+		LocalAddrs: own,
+	})
+	for raw, want := range map[string]string{
+		"http://127.0.0.1/":           "private address 127.0.0.1; the exception for it does not open port 80",
+		"http://198.18.0.7/":          "private address 198.18.0.7 (benchmarking, 198.18.0.0/15); the exception for it does not open port 80",
+		"http://93.184.216.34/":       "private address 93.184.216.34 (this host's own address); the exception for it does not open port 80",
+		"http://169.254.169.254/":     "private address 169.254.169.254; no exception opens cloud metadata",
+		"http://[64:ff9b::a9fe:a9fe]": "private address 64:ff9b::a9fe:a9fe (with 169.254.169.254 inside, cloud metadata); no exception opens cloud metadata",
+		"http://8.8.8.8:9000/":        "port 9000 is not open for 8.8.8.8; [guard] allow opens it for other addresses only",
+		"http://127.0.0.1:9000/":      "opened by the exception 127.0.0.1:9000",
+		"http://10.0.0.1/":            "private address 10.0.0.1",
+	} {
+		if v := g.Explain(t.Context(), raw); v.Reason != want {
+			t.Errorf("%s: %s, want %s", raw, v.Reason, want)
 		}
 	}
 }

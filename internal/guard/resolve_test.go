@@ -519,6 +519,21 @@ func TestALookupErrorOfAnyKindIsAFailureAndNotAnAddress(t *testing.T) {
 	}
 }
 
+func TestAResolverIsNamedByItsAddress(t *testing.T) {
+	for text, want := range map[string]string{
+		"127.0.0.1:5353": "127.0.0.1:5353", "127.0.0.1": "127.0.0.1:53", "[fd00::53]:53": "[fd00::53]:53", "fd00::53": "[fd00::53]:53",
+	} {
+		if got, err := parseResolver(text); err != nil || got != want {
+			t.Errorf("%s is read as %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"localhost:53", "127.0.0.1:0", "127.0.0.1:", "127.1:53", ":53"} {
+		if got, err := parseResolver(text); err == nil {
+			t.Errorf("%s is read as %s", text, got)
+		}
+	}
+}
+
 func FuzzDNSAnswer(f *testing.F) {
 	_, a := respell("-a.b-.example")
 	m := new(dns.Msg)
