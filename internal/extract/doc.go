@@ -1,0 +1,24 @@
+// Package extract turns the bytes of one answer into a [sift.Document]: it
+// decides the character set and the kind, parses HTML within bounds, finds the
+// main content and reads what the page says about itself. It is pure: no
+// network, no files, no clock, nothing shared between calls.
+//
+// # Bounds
+//
+// What goes over one of these is answered, never a crash or a stall:
+//
+//   - Decoded text is at most [MaxText] bytes (or Input.MaxText); more is
+//     too_long.
+//   - A tree is built only of a page whose estimate is at most two million
+//     nodes. The estimate counts tags, attributes and the formatting elements
+//     that the parser would open again in every block; see plan. Above it, and
+//     for a page nested more than 512 deep, a single pass over the tags gives
+//     headings, paragraphs, lists, code and links, with the warning
+//     deep_markup.
+//   - Parsing looks at the context every 4 KiB of input, selection between its
+//     steps, and an expired one ends the work with the code timeout.
+//   - A page too large or too deep for the article finder is pruned only, which
+//     takes time linear in its size.
+//
+// [Weight] says beforehand how much memory a call may hold at once.
+package extract

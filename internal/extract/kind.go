@@ -1,0 +1,440 @@
+package extract
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"strings"
+
+	"sift.build/sift/internal/sift"
+)
+
+// sniffBytes is how much of a body the judgement on binary or text looks at.
+const sniffBytes = 8 << 10
+
+// mediaType gives the type of a Content-Type without parameters, lower case,
+// or "".
+func mediaType(contentType string) string {
+	mt, _, _ := strings.Cut(contentType, ";")
+	mt = strings.ToLower(strings.TrimSpace(mt))
+	if len(mt) > 127 || !strings.Contains(mt, "/") || strings.ContainsFunc(mt, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return ""
+	}
+	return mt
+}
+
+// magic is how a format begins. One whose mark could also begin a text has
+// weak set: it counts only when the bytes behind it are no text.
+type magic struct {
+	offset int
+	mark   string
+	name   string
+	weak   bool
+}
+
+// magics lists the formats that are told by their first bytes. Where one mark
+// is the beginning of another, the longer one comes first.
+func magics() []magic {
+	return []magic{
+		{mark: "\x89PNG\r\n\x1a\n", name: "image/png"},
+		{mark: "\xff\xd8\xff", name: "image/jpeg"},
+		{mark: "GIF87a", name: "image/gif"},
+		{mark: "GIF89a", name: "image/gif"},
+		{mark: "BM", name: "image/bmp", weak: true},
+		{mark: "II*\x00", name: "image/tiff"},
+		{mark: "MM\x00*", name: "image/tiff"},
+		{mark: "8BPS\x00", name: "image/vnd.adobe.photoshop"},
+		{mark: "\x00\x00\x01\x00", name: "image/x-icon"},
+		{mark: "\x00\x00\x02\x00", name: "image/x-icon"},
+		{mark: "\x00\x00\x00\x0cjP  ", name: "image/jp2"},
+		{mark: "\xff\x0a", name: "image/jxl", weak: true},
+		{mark: "\x00\x00\x00\x0cJXL ", name: "image/jxl"},
+		{offset: 8, mark: "WEBPVP", name: "image/webp"},
+		{offset: 8, mark: "WAVE", name: "audio/wav", weak: true},
+		{offset: 8, mark: "AVI ", name: "video/x-msvideo", weak: true},
+		{offset: 4, mark: "ftypavif", name: "image/avif"},
+		{offset: 4, mark: "ftyphei", name: "image/heic"},
+		{offset: 4, mark: "ftypmif1", name: "image/heif"},
+		{offset: 4, mark: "ftypM4A", name: "audio/mp4"},
+		{offset: 4, mark: "ftypqt", name: "video/quicktime"},
+		{offset: 4, mark: "ftyp", name: "video/mp4", weak: true},
+		{mark: "\x1aE\xdf\xa3", name: "video/webm"},
+		{mark: "FLV\x01", name: "video/x-flv"},
+		{mark: "\x00\x00\x01\xba", name: "video/mpeg"},
+		{mark: "OggS\x00", name: "application/ogg"},
+		{mark: "ID3", name: "audio/mpeg", weak: true},
+		{mark: "\xff\xfb", name: "audio/mpeg", weak: true},
+		{mark: "\xff\xf3", name: "audio/mpeg", weak: true},
+		{mark: "fLaC\x00", name: "audio/flac"},
+		{mark: "MThd\x00\x00\x00\x06", name: "audio/midi"},
+		{mark: "FORM", name: "audio/aiff", weak: true},
+		{mark: ".snd", name: "audio/basic", weak: true},
+		{mark: "wOFF", name: "font/woff", weak: true},
+		{mark: "wOF2", name: "font/woff2", weak: true},
+		{mark: "\x00\x01\x00\x00", name: "font/ttf"},
+		{mark: "OTTO\x00", name: "font/otf"},
+		{mark: "ttcf\x00", name: "font/collection"},
+		{mark: "\x1f\x8b\x08", name: "application/gzip"},
+		{mark: "PK\x03\x04", name: "application/zip"},
+		{mark: "PK\x05\x06", name: "application/zip"},
+		{mark: "Rar!\x1a\x07", name: "application/vnd.rar"},
+		{mark: "7z\xbc\xaf\x27\x1c", name: "application/x-7z-compressed"},
+		{mark: "\xfd7zXZ\x00", name: "application/x-xz"},
+		{mark: "BZh", name: "application/x-bzip2", weak: true},
+		{mark: "\x28\xb5\x2f\xfd", name: "application/zstd"},
+		{mark: "MSCF\x00", name: "application/vnd.ms-cab-compressed"},
+		{offset: 257, mark: "ustar", name: "application/x-tar"},
+		{mark: "!<arch>\ndebian-binary", name: "application/vnd.debian.binary-package"},
+		{mark: "\x7fELF", name: "application/x-executable"},
+		{mark: "MZ", name: "application/vnd.microsoft.portable-executable", weak: true},
+		{mark: "\xcf\xfa\xed\xfe", name: "application/x-mach-binary"},
+		{mark: "\xce\xfa\xed\xfe", name: "application/x-mach-binary"},
+		{mark: "\xca\xfe\xba\xbe", name: "application/java-vm"},
+		{mark: "\x00asm", name: "application/wasm"},
+		{mark: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", name: "application/x-ole-storage"},
+		{mark: "SQLite format 3\x00", name: "application/vnd.sqlite3"},
+		{mark: "{\\rtf", name: "application/rtf"},
+		{mark: "%!PS-Adobe-", name: "application/postscript"},
+	}
+}
+
+// pdfMark begins a PDF. Some servers put lines in front of it, and the readers
+// of PDFs look for it in the first kilobyte.
+const pdfMark = "%PDF-"
+
+// binaryType names the format of bytes that are no text, or gives "". contentType
+// is believed only about what the bytes leave open.
+func binaryType(body []byte, contentType string) string {
+	head := body[:min(len(body), sniffBytes)]
+	if _, ok := byteOrderMark(head); ok {
+		return ""
+	}
+	textual := isTextual(head)
+	if i := bytes.Index(head[:min(len(head), 1024)], []byte(pdfMark)); i == 0 || i > 0 && (!textual || mediaType(contentType) == "application/pdf") {
+		return "application/pdf"
+	}
+	for _, m := range magics() {
+		if len(head) >= m.offset+len(m.mark) && string(head[m.offset:m.offset+len(m.mark)]) == m.mark && !(m.weak && textual) {
+			if m.name == "application/zip" {
+				return zipped(head, contentType)
+			}
+			return m.name
+		}
+	}
+	if textual {
+		return ""
+	}
+	if _, ok := wideText(body); ok {
+		return ""
+	}
+	if cs, ok := lookup(headerLabel(contentType)); ok && strings.HasPrefix(cs.name, "utf-16") {
+		return ""
+	}
+	if mt := mediaType(contentType); mt != "" && !isTextType(mt) && !isPlain(mt) {
+		return mt
+	}
+	return "application/octet-stream"
+}
+
+// zipped tells the formats apart that are ZIP archives underneath.
+func zipped(head []byte, contentType string) string {
+	for _, f := range []struct{ name, mark string }{
+		{"application/epub+zip", "mimetypeapplication/epub+zip"},
+		{"application/vnd.oasis.opendocument", "mimetypeapplication/vnd.oasis.opendocument"},
+		{"application/vnd.openxmlformats-officedocument.wordprocessingml.document", "word/"},
+		{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xl/"},
+		{"application/vnd.openxmlformats-officedocument.presentationml.presentation", "ppt/"},
+	} {
+		if bytes.Contains(head, []byte(f.mark)) {
+			return f.name
+		}
+	}
+	if mt := mediaType(contentType); strings.Contains(mt, "zip") || strings.HasPrefix(mt, "application/vnd.") || strings.HasPrefix(mt, "application/java") {
+		return mt
+	}
+	return "application/zip"
+}
+
+// isTextual says whether the bytes can be text in some single-byte or UTF-8
+// character set: control bytes other than white space and escape make up about
+// one in fifty at most. Compressed data has one in ten.
+func isTextual(head []byte) bool {
+	control := 0
+	for _, c := range head {
+		if c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b && c != '\v' {
+			control++
+		}
+	}
+	return control <= 2+len(head)/50
+}
+
+// isTextType says whether a media type promises text.
+func isTextType(mt string) bool {
+	if strings.HasPrefix(mt, "text/") || strings.HasSuffix(mt, "+xml") || strings.HasSuffix(mt, "+json") {
+		return true
+	}
+	switch mt {
+	case "application/json", "application/xml", "application/javascript", "application/octet-stream",
+		"application/xhtml+xml", "application/yaml", "application/toml", "application/x-ndjson":
+		return true
+	}
+	return false
+}
+
+// refuse is the answer to bytes with nothing to read in them.
+func refuse(mt string, size int, partial bool) *sift.Failure {
+	least := ""
+	if partial {
+		least = "at least "
+	}
+	if mt == "application/pdf" {
+		return sift.Fail(sift.CodeUnsupported, "a PDF (%s, %s%d bytes) is not read by this build yet", mt, least, size)
+	}
+	return sift.Fail(sift.CodeUnsupported, "%s has no text to read (%s, %s%d bytes)", describe(mt), mt, least, size)
+}
+
+// describe names a class of formats for a sentence.
+func describe(mt string) string {
+	class, _, _ := strings.Cut(mt, "/")
+	switch {
+	case class == "image":
+		return "an image"
+	case class == "audio":
+		return "a sound file"
+	case class == "video":
+		return "a video"
+	case class == "font":
+		return "a font"
+	case strings.HasSuffix(mt, "zip") || strings.HasSuffix(mt, "compressed") || strings.HasSuffix(mt, "tar") || strings.HasSuffix(mt, "xz") ||
+		strings.HasSuffix(mt, "bzip2") || strings.HasSuffix(mt, "zstd"):
+		if mt == "application/epub+zip" {
+			return "a book file"
+		}
+		return "an archive"
+	case strings.Contains(mt, "executable") || mt == "application/wasm" || mt == "application/java-vm" || strings.Contains(mt, "mach-binary"):
+		return "a program"
+	case strings.Contains(mt, "officedocument") || strings.Contains(mt, "opendocument") || mt == "application/rtf" || mt == "application/x-ole-storage":
+		return "an office document"
+	}
+	return "a binary file"
+}
+
+// isXML says whether a Content-Type promises XML.
+func isXML(contentType string) bool {
+	mt := mediaType(contentType)
+	return strings.HasSuffix(mt, "/xml") || strings.HasSuffix(mt, "+xml")
+}
+
+// mayDeclare says whether a body may hold a meta element or an XML declaration
+// that names its character set.
+func mayDeclare(body []byte, contentType string) bool {
+	mt := mediaType(contentType)
+	if strings.HasSuffix(mt, "html") || strings.HasSuffix(mt, "html+xml") || isXML(contentType) {
+		return true
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(body[:min(len(body), 1024)], " \t\r\n\f"), []byte("<"))
+}
+
+// sniff decides the kind of a text and its media type, by the text first and
+// by the header and the path where it leaves that open.
+func sniff(text []byte, contentType, urlPath string) (sift.Kind, string) {
+	mt := mediaType(contentType)
+	ext := strings.ToLower(path.Ext(urlPath))
+	trimmed := bytes.TrimLeft(text, " \t\r\n\f")
+	root := rootElement(trimmed)
+	switch {
+	case root == "html":
+		if mt == "application/xhtml+xml" {
+			return sift.KindHTML, mt
+		}
+		return sift.KindHTML, "text/html"
+	case isJSONType(mt):
+		// Broken or not: who asks for JSON wants to be told where it breaks.
+		return sift.KindJSON, mt
+	case isMarkdownType(mt), isMarkdownPath(ext) && isPlain(mt):
+		return sift.KindMarkdown, "text/markdown"
+	}
+	if t := jsonText(trimmed); t != "" && (isPlain(mt) || mt == "text/html" || mt == "text/javascript" || mt == "application/javascript") {
+		return sift.KindJSON, t
+	}
+	if t := xmlRoot(root); t != "" && mt != "application/xhtml+xml" {
+		if isXML(contentType) && mt != "text/xml" && mt != "application/xml" {
+			t = mt
+		}
+		return sift.KindText, t
+	}
+	switch {
+	case mt == "text/html":
+		if !hasMarkup(text) {
+			if isMarkdownPath(ext) {
+				return sift.KindMarkdown, "text/markdown"
+			}
+			return sift.KindText, "text/plain"
+		}
+		return sift.KindHTML, mt
+	case mt == "application/xhtml+xml":
+		return sift.KindHTML, mt
+	case isXML(contentType):
+		return sift.KindText, mt
+	case mt == "" && beginsAsHTML(root):
+		return sift.KindHTML, "text/html"
+	case bytes.HasPrefix(trimmed, []byte("<?xml")):
+		return sift.KindText, "application/xml"
+	case isPlain(mt):
+		return sift.KindText, "text/plain"
+	case isTextType(mt) || strings.HasPrefix(mt, "application/"):
+		return sift.KindText, mt
+	}
+	return sift.KindText, "text/plain" // an image/png that is a line of text
+}
+
+// isPlain says whether a media type says no more than "some bytes" or "text".
+func isPlain(mt string) bool {
+	switch mt {
+	case "", "text/plain", "application/octet-stream", "binary/octet-stream", "application/x-download", "application/force-download":
+		return true
+	}
+	return false
+}
+
+// isJSONType says whether a media type is JSON or one value a line.
+func isJSONType(mt string) bool {
+	switch mt {
+	case "application/json", "text/json", "application/x-json", "text/x-json", "application/x-ndjson", "application/ndjson",
+		"application/jsonl", "application/x-jsonlines", "application/jsonlines", "application/json-seq", "application/geo+json-seq":
+		return true
+	}
+	return strings.HasSuffix(mt, "+json")
+}
+
+func isMarkdownType(mt string) bool { return mt == "text/markdown" || mt == "text/x-markdown" }
+
+func isMarkdownPath(ext string) bool {
+	switch ext {
+	case ".md", ".markdown", ".mdown", ".mkd", ".mdx":
+		return true
+	}
+	return false
+}
+
+// rootElement names the first element of a text that begins as a document
+// does: white space, comments, a doctype and processing instructions may stand
+// before it. "html" is also the answer for a doctype of it and for the parts
+// that only a whole document begins with. A prefix is dropped.
+func rootElement(text []byte) string {
+	for range 64 {
+		text = bytes.TrimLeft(text, " \t\r\n\f\ufeff")
+		if len(text) < 2 || text[0] != '<' {
+			return ""
+		}
+		switch {
+		case bytes.HasPrefix(text, []byte("<!--")):
+			i := bytes.Index(text, []byte("-->"))
+			if i < 0 {
+				return ""
+			}
+			text = text[i+len("-->"):]
+			continue
+		case text[1] == '?' || text[1] == '!':
+			i := bytes.IndexByte(text, '>')
+			if i < 0 {
+				return ""
+			}
+			decl := strings.Fields(strings.ToLower(string(text[:min(i, 256)])))
+			if decl[0] == "<!doctype" && len(decl) > 1 {
+				if decl[1] == "html" {
+					return "html"
+				}
+				// An internal subset holds brackets of its own.
+				if j := bytes.IndexByte(text[:i], '['); j >= 0 {
+					k := bytes.Index(text, []byte("]>"))
+					if k < 0 {
+						return decl[1]
+					}
+					i = k + 1
+				}
+			}
+			text = text[i+1:]
+			continue
+		}
+		end := 1
+		for end < len(text) && end < 64 && text[end] != '>' && text[end] != '/' && text[end] > ' ' {
+			end++
+		}
+		name := strings.ToLower(string(text[1:end]))
+		if name == "head" || name == "body" || name == "title" || name == "meta" || name == "link" {
+			// "<link" and "<meta" begin pages that leave html and head out.
+			return "html"
+		}
+		return name
+	}
+	return ""
+}
+
+// beginsAsHTML says whether browsers take a body without a type for HTML, by
+// its first element.
+func beginsAsHTML(root string) bool {
+	switch root {
+	case "script", "iframe", "h1", "div", "font", "table", "a", "style", "b", "br", "p":
+		return true
+	}
+	return false
+}
+
+// xmlRoot gives the media type of a document by its first element, for the
+// families that are served under any label.
+func xmlRoot(root string) string {
+	switch root {
+	case "rss", "rdf:rdf":
+		return "application/rss+xml"
+	case "feed":
+		return "application/atom+xml"
+	case "urlset", "sitemapindex", "opml":
+		return "application/xml"
+	}
+	return ""
+}
+
+// hasMarkup says whether a text holds one tag, comment or character reference.
+func hasMarkup(text []byte) bool {
+	for i := 0; ; {
+		j := bytes.IndexAny(text[i:], "<&")
+		if j < 0 {
+			return false
+		}
+		i += j + 1
+		if i == len(text) {
+			return false
+		}
+		c := text[i]
+		if c|0x20 >= 'a' && c|0x20 <= 'z' || c == '/' || c == '!' || c == '#' {
+			return true
+		}
+	}
+}
+
+// jsonText says whether a text is one JSON object or array, or one such value
+// a line, and gives its media type or "".
+func jsonText(text []byte) string {
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return ""
+	}
+	if json.Valid(text) {
+		return "application/json"
+	}
+	lines := 0
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		if line[0] != '{' && line[0] != '[' || !json.Valid(line) {
+			return ""
+		}
+		lines++
+	}
+	if lines < 2 {
+		return ""
+	}
+	return "application/x-ndjson"
+}

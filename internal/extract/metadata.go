@@ -1,0 +1,440 @@
+package extract
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/publicsuffix"
+	"golang.org/x/text/language"
+
+	"sift.build/sift/internal/sift"
+)
+
+// Bounds on what a page says about itself, in characters.
+const (
+	maxTitle       = 500
+	maxName        = 200
+	maxDescription = 1000
+	maxAuthors     = 20
+	maxHeadings    = 20 // h1 elements that are compared with the title
+)
+
+// metadata is what stands in the page beside its content, as it was found.
+type metadata struct {
+	title  string
+	meta   map[string][]string // name, property and itemprop of meta elements, lower case
+	linked linked
+	lang   string
+
+	itemAuthors []string // microdata and rel=author
+	itemDates   []string // itemprop=datePublished
+	times       []string // time elements with datetime
+	markedTimes []string // time elements that say they are of publication
+	metaCount   int
+	thread      bool // microdata says that this is a forum thread or a question
+}
+
+// maxMeta is how many meta elements are read.
+const maxMeta = 500
+
+// collect reads the tree as it was parsed, before the normal form drops what
+// is in the head.
+func collect(root *html.Node) *metadata {
+	m := &metadata{meta: map[string][]string{}}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode || n.Namespace != "" {
+			continue
+		}
+		m.element(n)
+	}
+	return m
+}
+
+func (m *metadata) element(n *html.Node) {
+	switch n.DataAtom {
+	case atom.Html, atom.Body:
+		if m.lang == "" {
+			if m.lang = attr(n, "lang"); m.lang == "" {
+				m.lang = attr(n, "xml:lang")
+			}
+		}
+		return
+	case atom.Title:
+		if m.title == "" {
+			m.title = text(n)
+		}
+		return
+	case atom.Meta:
+		m.metaElement(n)
+		return
+	case atom.Script:
+		if t := attr(n, "type"); len(t) >= len(ldJSON) && strings.EqualFold(strings.TrimSpace(mediaType(t)), ldJSON) {
+			m.linked.add(text(n))
+		}
+		return
+	}
+	if len(n.Attr) == 0 {
+		return
+	}
+	if kind := attr(n, "itemtype"); strings.HasSuffix(kind, "/DiscussionForumPosting") || strings.HasSuffix(kind, "/QAPage") {
+		m.thread = true
+	}
+	if prop := attr(n, "itemprop"); prop != "" {
+		switch {
+		case hasWord(prop, "datePublished"):
+			if d := attr(n, "datetime"); d != "" {
+				m.itemDates = add(m.itemDates, d)
+			} else {
+				m.itemDates = add(m.itemDates, attr(n, "content"))
+			}
+		case hasWord(prop, "author"):
+			m.itemAuthors = add(m.itemAuthors, itemName(n))
+		}
+	}
+	switch n.DataAtom {
+	case atom.A:
+		if hasWord(attr(n, "rel"), "author") {
+			m.itemAuthors = add(m.itemAuthors, text(n))
+		}
+	case atom.Time:
+		d := attr(n, "datetime")
+		if d == "" {
+			return
+		}
+		class := attr(n, "class")
+		if hasAttr(n, "pubdate") || hasWord(class, "published") || hasWord(class, "entry-date") || hasWord(class, "dt-published") {
+			m.markedTimes = add(m.markedTimes, d)
+		}
+		m.times = add(m.times, d)
+	}
+}
+
+func (m *metadata) metaElement(n *html.Node) {
+	content := strings.TrimSpace(attr(n, "content"))
+	if content == "" || m.metaCount >= maxMeta {
+		return
+	}
+	m.metaCount++
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "name", "property", "itemprop", "http-equiv":
+			key := strings.ToLower(strings.TrimSpace(a.Val))
+			m.meta[key] = add(m.meta[key], content)
+		}
+	}
+}
+
+// add appends a value to a short list.
+func add(list []string, s string) []string {
+	if s = strings.TrimSpace(s); s == "" || len(list) > maxAuthors {
+		return list
+	}
+	return append(list, s)
+}
+
+// first gives the first value of the first of the names that has one.
+func (m *metadata) first(names ...string) string {
+	for _, name := range names {
+		if v := m.meta[name]; len(v) > 0 {
+			return v[0]
+		}
+	}
+	return ""
+}
+
+// fill writes the metadata to the document. body is the page in its normal
+// form, for the headings that a reader sees.
+func (m *metadata) fill(doc *sift.Document, body *html.Node, address *url.URL, contentLanguage string) {
+	about := m.linked.main()
+	host := ""
+	if address != nil {
+		host = address.Hostname()
+	}
+	doc.Site = oneLine(firstOf(m.first("og:site_name", "application-name", "citation_journal_title"), m.linked.site()), maxName)
+	doc.Title = m.pageTitle(about, headings(body), doc.Site, host)
+	doc.Author = m.authors(about)
+	doc.Published = m.published(about)
+	doc.Language = m.language(contentLanguage)
+	doc.Description = oneLine(firstOf(m.first("og:description", "description", "twitter:description", "dc.description", "dcterms.abstract"), str(about["description"])), maxDescription)
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if strings.TrimSpace(v) != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// headings gives the texts of the first h1 elements.
+func headings(body *html.Node) []string {
+	var out []string
+	for n := range body.Descendants() {
+		if n.DataAtom == atom.H1 && n.Type == html.ElementNode {
+			if s := oneLine(text(n), maxTitle); s != "" {
+				out = append(out, s)
+			}
+			if len(out) == maxHeadings {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// pageTitle chooses the title. A heading that the page's own title repeats is
+// the surest; else the title less the name of the site. Colons and dashes that
+// belong to a title stay in it.
+func (m *metadata) pageTitle(about map[string]any, h1 []string, site, host string) string {
+	titles := make([]string, 0, 4)
+	for _, t := range []string{m.first("og:title"), m.title, m.first("twitter:title", "citation_title", "dc.title", "dcterms.title"), str(about["headline"])} {
+		if t = oneLine(t, maxTitle); t != "" {
+			titles = append(titles, t)
+		}
+	}
+	if len(titles) == 0 {
+		if name := oneLine(str(about["name"]), maxTitle); name != "" {
+			return name
+		}
+		if len(h1) > 0 {
+			return h1[0]
+		}
+		return ""
+	}
+	for _, h := range h1 {
+		if isSite(h, site, host) {
+			continue
+		}
+		for _, t := range titles {
+			if isSegment(t, h) {
+				return h
+			}
+		}
+	}
+	best := withoutSite(titles[0], site, host)
+	for _, t := range titles[1:] {
+		// Another title that is the same without its tail shows what the tail is.
+		if isSegment(best, t) && !isSite(t, site, host) {
+			best = t
+		}
+	}
+	return best
+}
+
+// separators stand between a title and the name of the site.
+const separators = "|-–—·•»«:/\\>‹›―~"
+
+// isSegment says whether part is the whole of title or all of it on one side
+// of a separator that has white space around it.
+func isSegment(title, part string) bool {
+	if title == part {
+		return true
+	}
+	if len(part) < 4 {
+		return false
+	}
+	if rest, ok := strings.CutPrefix(title, part); ok {
+		r := strings.TrimLeft(rest, " ")
+		return len(r) < len(rest) && strings.ContainsAny(r[:min(len(r), 3)], separators) && strings.IndexAny(r, separators) == 0
+	}
+	if rest, ok := strings.CutSuffix(title, part); ok {
+		r := strings.TrimRight(rest, " ")
+		return len(r) < len(rest) && strings.LastIndexAny(r, separators) >= len(r)-3 && endsInSeparator(r)
+	}
+	return false
+}
+
+func endsInSeparator(s string) bool {
+	for _, sep := range separators {
+		if strings.HasSuffix(s, string(sep)) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutSite takes the name of the site off the end or the beginning of a
+// title, and whatever a bar divides off the end.
+func withoutSite(title, site, host string) string {
+	for range 3 {
+		at, width := lastSeparator(title)
+		if at < 0 {
+			break
+		}
+		left, right := strings.TrimSpace(title[:at]), strings.TrimSpace(title[at+width:])
+		bar := title[at:at+width] == "|"
+		switch {
+		case left == "" || right == "":
+			return title
+		case isSite(right, site, host), bar && len(strings.Fields(left)) >= 2 && len(strings.Fields(right)) <= 5:
+			title = left
+			continue
+		}
+		break
+	}
+	for i, r := range title {
+		if strings.ContainsRune(separators, r) && i > 0 && i+len(string(r)) < len(title) && title[i+len(string(r))] == ' ' {
+			if right := strings.TrimSpace(title[i+len(string(r)):]); right != "" && isSite(strings.TrimSpace(title[:i]), site, host) {
+				return right
+			}
+			break
+		}
+	}
+	return title
+}
+
+// lastSeparator finds the last separator with white space on both sides.
+func lastSeparator(title string) (at, width int) {
+	at = -1
+	for i, r := range title {
+		n := len(string(r))
+		if i > 0 && i+n < len(title) && title[i-1] == ' ' && title[i+n] == ' ' && strings.ContainsRune(separators, r) {
+			at, width = i, n
+		}
+	}
+	return at, width
+}
+
+// isSite says whether a part of a title is the name of the site.
+func isSite(part, site, host string) bool {
+	p := letters(part)
+	if p == "" {
+		return false
+	}
+	if s := letters(site); s != "" && (p == s || len(s) >= 4 && strings.Contains(p, s) && len(p) <= 2*len(s)) {
+		return true
+	}
+	h := strings.TrimPrefix(host, "www.")
+	if p == letters(h) {
+		return true
+	}
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(h); err == nil {
+		label, _, _ := strings.Cut(domain, ".")
+		if l := letters(label); len(l) >= 3 && (p == l || len(l) >= 5 && strings.Contains(p, l) && len(p) <= 2*len(l)) {
+			return true
+		}
+	}
+	return false
+}
+
+// letters keeps letters and digits only, in lower case.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// authors gives the names of who wrote the page, in the order of the page.
+func (m *metadata) authors(about map[string]any) string {
+	sources := [][]string{
+		m.linked.names(about["author"], 0),
+		m.meta["citation_author"], m.meta["author"], m.meta["article:author"], m.meta["parsely-author"], m.meta["sailthru.author"],
+		m.meta["dc.creator"], m.meta["dcterms.creator"], m.meta["dc.contributor"],
+		m.linked.names(about["creator"], 0),
+		m.itemAuthors,
+		m.meta["twitter:creator"],
+	}
+	for _, names := range sources {
+		var out []string
+		seen := map[string]bool{}
+		for _, n := range names {
+			n = author(n)
+			if key := letters(n); key != "" && !seen[key] && len(out) < maxAuthors {
+				seen[key] = true
+				out = append(out, n)
+			}
+		}
+		if len(out) > 0 {
+			return strings.Join(out, ", ")
+		}
+	}
+	return ""
+}
+
+// author cleans one name, or gives "" for what is none.
+func author(s string) string {
+	s = oneLine(s, maxName)
+	for _, by := range []string{"by ", "By ", "BY ", "Written by ", "Posted by ", "von ", "Von ", "par ", "Par "} {
+		s = strings.TrimPrefix(s, by)
+	}
+	s = strings.Trim(s, " ,;|·-–—")
+	low := strings.ToLower(s)
+	switch {
+	case strings.Contains(s, "://"), strings.HasPrefix(low, "www."), strings.HasPrefix(s, "@"), strings.HasPrefix(s, "/"),
+		low == "admin", low == "administrator", low == "author", low == "unknown", low == "anonymous", low == "null", low == "undefined", low == "none",
+		!strings.ContainsFunc(s, unicode.IsLetter):
+		return ""
+	}
+	return s
+}
+
+// published gives when the page was published, as RFC 3339.
+func (m *metadata) published(about map[string]any) string {
+	var dates []string
+	dates = append(dates, str(about["datePublished"]))
+	for _, name := range []string{
+		"article:published_time", "og:published_time", "article:published", "og:article:published_time", "datepublished",
+		"citation_publication_date", "citation_date", "citation_online_date", "parsely-pub-date", "sailthru.date",
+		"dc.date.issued", "dcterms.issued", "dc.date", "dcterms.date", "dcterms.created", "dc.date.created",
+		"pubdate", "publishdate", "publish-date", "publish_date", "publication_date", "date", "article.published",
+	} {
+		dates = append(dates, m.meta[name]...)
+	}
+	dates = append(dates, str(about["uploadDate"]), str(about["dateCreated"]))
+	dates = append(dates, m.itemDates...)
+	dates = append(dates, m.markedTimes...)
+	// One time element on the page is its own; of several, nobody knows.
+	if len(m.times) == 1 {
+		dates = append(dates, m.times...)
+	}
+	for _, d := range dates {
+		if out := rfc3339(d); out != "" {
+			return out
+		}
+	}
+	return ""
+}
+
+// language gives the language of the page as a BCP 47 tag.
+func (m *metadata) language(header string) string {
+	for _, l := range []string{m.lang, m.first("content-language", "og:locale", "dc.language", "dcterms.language", "language"), header} {
+		l = strings.TrimSpace(l)
+		if strings.ContainsAny(l, ",;") {
+			continue // for readers of several languages
+		}
+		if len(l) < 2 || len(l) > 35 {
+			continue
+		}
+		if tag, err := language.Parse(l); err == nil && tag != language.Und {
+			return tag.String()
+		}
+	}
+	return ""
+}
+
+// itemName gives the name of a microdata person: the element marked as name
+// inside it, else its text, which for a byline is the name.
+func itemName(n *html.Node) string {
+	if c := attr(n, "content"); c != "" {
+		return c
+	}
+	for c := range n.Descendants() {
+		if c.Type == html.ElementNode && hasWord(attr(c, "itemprop"), "name") {
+			if v := attr(c, "content"); v != "" {
+				return v
+			}
+			return text(c)
+		}
+	}
+	if s := text(n); len(s) <= maxName {
+		return s
+	}
+	return ""
+}

@@ -1,0 +1,112 @@
+package extract
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"sift.build/sift/internal/sift"
+)
+
+// Input is one answer as it was fetched.
+type Input struct {
+	Body            []byte // after content decoding; never written to
+	URL             string // where it came from in the end; links are resolved against it
+	ContentType     string // the header as sent; "" when there was none
+	ContentLanguage string // the header as sent
+	Partial         bool   // the body was cut short
+
+	// MaxText bounds the decoded text in bytes; 0 means the constant MaxText.
+	MaxText int
+}
+
+// body is an Input after everything that does not depend on its kind.
+type body struct {
+	kind      sift.Kind
+	mediaType string
+	charset   charset
+	text      []byte // valid UTF-8; may share memory with Input.Body
+}
+
+// open decides what the bytes are and decodes them.
+func open(ctx context.Context, in Input) (body, error) {
+	limit := in.MaxText
+	if limit <= 0 {
+		limit = MaxText
+	}
+	raw := in.Body
+	if inner, ok, err := unzip(ctx, raw, limit); err != nil {
+		return body{}, err
+	} else if ok {
+		// The header speaks of the wrapping and the path ends in .gz.
+		raw, in.ContentType = inner, ""
+		in.URL = strings.TrimSuffix(in.URL, ".gz")
+	}
+	if mt := binaryType(raw, in.ContentType); mt != "" {
+		return body{}, refuse(mt, len(raw), in.Partial)
+	}
+	cs := decideCharset(raw, in.ContentType, mayDeclare(raw, in.ContentType), in.Partial)
+	text, err := convert(ctx, raw, cs, limit)
+	if err != nil {
+		return body{}, ended(err)
+	}
+	b := body{charset: cs, text: text}
+	b.kind, b.mediaType = sniff(text, in.ContentType, pathOf(in.URL))
+	return b, nil
+}
+
+// unzip opens a file that is one gzip stream around a text, such as
+// sitemap.xml.gz. What is inside is judged like a body of its own, but not
+// opened again.
+func unzip(ctx context.Context, raw []byte, limit int) (inner []byte, ok bool, err error) {
+	if !bytes.HasPrefix(raw, []byte("\x1f\x8b\x08")) {
+		return nil, false, nil
+	}
+	z, err := gzip.NewReader(newSource(ctx, raw))
+	if err != nil {
+		return nil, false, nil // an archive that cannot be read is refused as one
+	}
+	inner, err = io.ReadAll(io.LimitReader(z, int64(limit)+1))
+	switch {
+	case errors.Is(err, errExpired):
+		return nil, false, ended(err)
+	case len(inner) > limit:
+		return nil, false, sift.Fail(sift.CodeTooLong, "the compressed file holds more than %d bytes", limit)
+	case err != nil, binaryType(inner, "") != "":
+		return nil, false, nil
+	}
+	return inner, true, nil
+}
+
+// ended turns the error of a step into what the caller is told.
+func ended(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return sift.Fail(sift.CodeCancel, "the caller went away").WithCause(err)
+	case errors.Is(err, errExpired), errors.Is(err, context.DeadlineExceeded):
+		return sift.Fail(sift.CodeTimeout, "reading the page ran out of time").WithCause(err)
+	}
+	return fmt.Errorf("extract: %w", err)
+}
+
+// alive is the check between two steps.
+func alive(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return ended(fmt.Errorf("%w: %w", errExpired, err))
+	}
+	return nil
+}
+
+// pathOf gives the path of an address, or "".
+func pathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Path
+}

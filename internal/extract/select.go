@@ -1,0 +1,274 @@
+package extract
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// about is what the page says of itself that selection goes by.
+type about struct {
+	thread  bool // what readers wrote is the content: a forum thread, a question with answers
+	product bool // one thing on sale: what buyers wrote is not the content
+}
+
+const (
+	// furniture is what no page is about.
+	furniture = roleNav | roleFooter | roleHeader | roleSide | roleDialog | roleShare
+	// junk is what an article is not about, though other pages may be: related
+	// entries are the content of a list, a form that of a service.
+	junk = furniture | roleRelated | rolePromo | roleMeta | roleForm
+
+	// articleProse is how much running text makes a page an article, in bytes.
+	// Measured on the benchmark, anything from 1000 to 2500 does.
+	articleProse = 1500
+	// leastContent is how little text is not believed to be all there is.
+	leastContent = 250
+	// longestLead is how much text the part above an article may hold.
+	longestLead = 1500
+)
+
+// selectMain finds the main content of a page in normal form and gives a copy
+// of it as a <body> element that shares nothing with the page. fallback is ""
+// or the sentence that says why the usual way failed.
+//
+// It only ever leaves whole elements out. A page with enough running text is
+// read as an article: the smallest element that holds most of that text, less
+// everything whose class, tag or links say that it is something else. Any other
+// page is read whole, less its furniture.
+func selectMain(page *html.Node, a about) (main *html.Node, fallback string) {
+	ix := makeIndex(page)
+	region := ix.region()
+	ix.prune(region, junk, a)
+	article := ix.kept(region).prose >= articleProse
+	root := region
+	if article {
+		root = ix.holder(region)
+		mask := junk
+		if !a.thread && ix.keptWithout(roleComments, region).prose >= leastContent {
+			mask |= roleComments
+		}
+		ix.reset()
+		ix.prune(root, mask, a)
+		ix.dropLinkLists(root)
+	} else {
+		ix.reset()
+		ix.prune(root, furniture, a)
+	}
+	if got := ix.kept(root).text; got < leastContent && got < ix.cells[0].text {
+		// A short page is kept whole rather than guessed at, and so is one whose
+		// parts all say that they are something else.
+		ix.reset()
+		ix.prune(0, furniture, a)
+		if body := ix.kept(0).text; body > 4*got || got == 0 {
+			root = 0
+			if body == 0 {
+				ix.reset()
+				if ix.cells[0].text > 0 {
+					fallback = "no main content was found; this is the whole page"
+				}
+			}
+		} else {
+			ix.reset()
+			ix.prune(root, furniture, a)
+		}
+	}
+	return ix.build(root), fallback
+}
+
+// sizes are those of what was kept.
+type sizes struct{ text, prose int32 }
+
+// kept adds up what is not dropped under a cell.
+func (ix *index) kept(root int32) sizes { return ix.keptWithout(0, root) }
+
+// keptWithout leaves cells with one of the roles out as well.
+func (ix *index) keptWithout(mask role, root int32) sizes {
+	var s sizes
+	for i := root; i < ix.cells[root].end; i++ {
+		c := &ix.cells[i]
+		if c.drop || i != root && c.role&mask != 0 && c.isContainer() {
+			i = c.end - 1
+			continue
+		}
+		s.text += c.own
+		if c.isProse() {
+			s.prose += c.own
+		}
+	}
+	return s
+}
+
+func (ix *index) reset() {
+	for i := range ix.cells {
+		ix.cells[i].drop = false
+	}
+}
+
+// region is the <main> element of the page when it has one that holds a good
+// part of the text, else the body.
+func (ix *index) region() int32 {
+	best := int32(0)
+	for i := range ix.cells {
+		c := &ix.cells[i]
+		if (c.node.DataAtom == atom.Main || attr(c.node, "role") == "main") && (best == 0 || c.text > ix.cells[best].text) {
+			best = int32(i)
+		}
+	}
+	if ix.cells[best].text*4 < ix.cells[0].text {
+		return 0
+	}
+	return best
+}
+
+// holder is the smallest element that holds three quarters of the running
+// text under a cell, dropped or not.
+func (ix *index) holder(region int32) int32 {
+	want := ix.cells[region].prose / 4 * 3
+	i := region
+	for {
+		inner := int32(-1)
+		for j := i + 1; j < ix.cells[i].end; j = ix.cells[j].end {
+			if ix.cells[j].prose >= want {
+				inner = j
+				break
+			}
+		}
+		if inner < 0 || !ix.cells[inner].isContainer() {
+			return i
+		}
+		i = inner
+	}
+}
+
+// prune drops the elements under root that have one of the roles, unless so
+// much of the page is in them that the name must mean something else.
+func (ix *index) prune(root int32, mask role, a about) {
+	page := ix.cells[root]
+	for i := root + 1; i < page.end; i++ {
+		c := &ix.cells[i]
+		if !c.isContainer() {
+			continue
+		}
+		bad := c.role & mask
+		if a.product {
+			bad |= c.role & (roleReviews | roleRelated)
+		}
+		if c.role&roleNote != 0 {
+			bad &^= roleSide
+		}
+		if bad&roleHeader != 0 && c.role&^(roleHeader|roleHero|roleContent|rolePost) == 0 && (c.links <= 3 || ix.hasTitle(i)) {
+			bad &^= roleHeader // the head of an article, not of the site
+		}
+		if bad == 0 {
+			continue
+		}
+		sure := bad&(roleNav|roleFooter|roleDialog) != 0 && c.text < page.text/5*4 && !ix.hasTitle(i)
+		if sure || c.prose <= page.prose/5*2 && c.text < page.text/2 {
+			c.drop = true
+			i = c.end - 1
+		}
+	}
+}
+
+// dropLinkLists drops what is little more than links.
+func (ix *index) dropLinkLists(root int32) {
+	for i := root + 1; i < ix.cells[root].end; i++ {
+		c := &ix.cells[i]
+		if c.drop || c.isContainer() && c.node.DataAtom != atom.Table && c.links >= 3 && c.link > c.text/10*7 {
+			c.drop = true
+			i = c.end - 1
+		}
+	}
+}
+
+// hasTitle says whether there is an h1 inside.
+func (ix *index) hasTitle(i int32) bool {
+	for j := i + 1; j < ix.cells[i].end; j++ {
+		if ix.cells[j].node.DataAtom == atom.H1 {
+			return true
+		}
+	}
+	return false
+}
+
+// build copies what was kept under root, with the title and what leads to the
+// article in front when they stand outside.
+func (ix *index) build(root int32) *html.Node {
+	body := element(atom.Body)
+	if root != 0 && !ix.hasTitle(root) && ix.cells[root].node.DataAtom != atom.H1 {
+		if lead := ix.lead(root); lead > 0 {
+			if c := ix.copy(lead); c != nil {
+				body.AppendChild(c)
+			}
+		}
+	}
+	if root == 0 {
+		i := int32(1)
+		ix.copyChildren(body, ix.cells[0].node, &i)
+		return body
+	}
+	body.AppendChild(ix.copy(root))
+	return body
+}
+
+// lead finds the h1 that stands above root, and around it the part of the page
+// that leads to the article: a title with a few sentences, no menu.
+func (ix *index) lead(root int32) int32 {
+	h := int32(-1)
+	for i := root - 1; i > 0; i-- {
+		if ix.cells[i].node.DataAtom == atom.H1 && ix.cells[i].text > 0 {
+			h = i
+			break
+		}
+	}
+	if h < 0 {
+		return -1
+	}
+	best := h
+	for p := ix.cells[h].parent; p > 0 && ix.cells[p].end <= root; p = ix.cells[p].parent {
+		c := &ix.cells[p]
+		if c.text > longestLead || c.links > 3 || c.role&(junk&^roleHeader) != 0 {
+			break
+		}
+		best = p
+	}
+	return best
+}
+
+// copy gives a detached copy of a cell's element without what was dropped.
+func (ix *index) copy(i int32) *html.Node {
+	c := ix.cells[i].node
+	out := shallow(c)
+	i++
+	ix.copyChildren(out, c, &i)
+	return out
+}
+
+// copyChildren copies the children of from. i is the cell of the first element
+// among them, and then the one behind them all.
+func (ix *index) copyChildren(to, from *html.Node, i *int32) {
+	for c := from.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type != html.ElementNode {
+			to.AppendChild(shallow(c))
+			continue
+		}
+		cell := &ix.cells[*i]
+		if cell.drop {
+			*i = cell.end
+			continue
+		}
+		*i++
+		out := shallow(c)
+		to.AppendChild(out)
+		ix.copyChildren(out, c, i)
+	}
+}
+
+// shallow copies a node without its place in the tree.
+func shallow(n *html.Node) *html.Node {
+	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data}
+	if len(n.Attr) > 0 {
+		c.Attr = append(make([]html.Attribute, 0, len(n.Attr)), n.Attr...)
+	}
+	return c
+}
