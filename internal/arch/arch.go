@@ -24,7 +24,7 @@ func Table() map[string]Rule {
 		"internal/fetch":     {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress", "github.com/temoto/robotstxt"}},
 		"internal/normalize": {Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
 		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "codeberg.org/readeck/go-readability", "github.com/gogs/chardet"}, Std: []string{}},
-		"internal/render":    {Ours: []string{"sift"}, Outside: []string{"golang.org/x/net/html", "golang.org/x/text", "github.com/JohannesKaufmann/html-to-markdown", "github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, Std: []string{}},
+		"internal/render":    {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text", "github.com/JohannesKaufmann/html-to-markdown", "github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, Std: []string{}},
 		"internal/dcache":    {Outside: []string{"modernc.org/sqlite", "github.com/klauspost/compress", "golang.org/x/sys"}},
 		"internal/auth":      {Ours: []string{"sift"}},
 		"internal/config":    {Outside: []string{"github.com/BurntSushi/toml"}},

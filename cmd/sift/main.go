@@ -1,0 +1,30 @@
+// Command sift fetches web pages for AI agents and hands back only what was
+// asked for. It is a service, and a command line that works with or without
+// one. Each file of this package is one subcommand.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// stdio is what a command may read and write. Content goes to out and nothing
+// else does; notices go to err.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func main() {
+	// The first signal asks to stop; NotifyContext then restores the default,
+	// so that a second one ends the process at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Environ(), stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(p.out, "sift %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// exitCodesTopic is the help topic that lists the exit codes.
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "What the exit codes mean",
+		Long: `  0  everything was answered
+  1  something went wrong inside sift
+  2  usage: a wrong command, flag, argument, request or configuration
+  3  blocked: the guard refused
+  4  timeout
+  5  upstream_4xx, upstream_5xx: the server answered with an error
+  6  unreachable: no such name, refused, TLS failure, broken transfer
+  7  unsupported, too_long: nothing to read in it, or over a size limit
+  8  busy, cap: try again later
+  9  unauthorized: no key, or not a known one
+ 10  not_found, gone: the job or snapshot is not held
+ 11  of several targets some were answered and some failed
+130  interrupted`,
+	}
+}

@@ -1,0 +1,158 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+
+	"sift.build/sift/internal/extract"
+	"sift.build/sift/internal/render"
+	"sift.build/sift/internal/sift"
+)
+
+// errUnreadable is a stored copy that this build cannot read, such as one
+// written by a newer one. It counts as not stored.
+var errUnreadable = errors.New("stored document is unreadable")
+
+// answerStored reads a copy that is in the store, or was just downloaded, in
+// the way q asks for.
+func (p *Pipeline) answerStored(ctx context.Context, q query, c *copied) (*sift.Envelope, error) {
+	if a, ref, ok := p.memory.bySnapshot(q.caller.Class, c.entry.Snapshot, q.view); ok {
+		ref.checkedAt = c.entry.CheckedAt
+		p.touch(ref)
+		p.memory.put(ref, c.entry.Reusable, q.view, a)
+		return p.hit(ref, a, c.revalidated), nil
+	}
+	start := p.now()
+	leave, err := p.cfg.Parse.Enter(ctx, storedWeight(c, q.view.mode))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	renderStart := p.now()
+	doc, unlock, err := c.document(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	a, err := answerFrom(ctx, c, doc, q.view)
+	if err != nil {
+		return nil, err
+	}
+	ref := c.ref()
+	p.memory.put(ref, c.entry.Reusable, q.view, a)
+	env := p.hit(ref, a, c.revalidated)
+	env.Timing.QueueMS = renderStart.Sub(start).Milliseconds()
+	env.Timing.RenderMS = p.now().Sub(renderStart).Milliseconds()
+	return env, nil
+}
+
+// document gives the copy's Document: the one of its download while that is
+// still held, else the stored one, else (the store took nothing) a new one
+// from the body. The caller calls unlock when it has read it.
+func (c *copied) document(ctx context.Context) (doc *sift.Document, unlock func(), err error) {
+	c.mu.Lock()
+	if c.doc != nil {
+		return c.doc, c.mu.Unlock, nil
+	}
+	c.mu.Unlock()
+	if len(c.entry.Document) == 0 {
+		doc, err = extract.Extract(ctx, c.input())
+	} else if doc, err = extract.Load(c.entry.Document, c.input()); err != nil {
+		err = fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	return doc, func() {}, err
+}
+
+// needsPage reports whether a mode reads the whole page, not only its main
+// content.
+func needsPage(m sift.Mode) bool { return m == sift.ModeFull || m == sift.ModeLinks }
+
+// storedWeight estimates what reading a stored copy holds in memory: its
+// saved document as a tree, and the whole page where the mode needs it.
+func storedWeight(c *copied, m sift.Mode) int64 {
+	w := spooledWeight(int64(len(c.entry.Document)))
+	if needsPage(m) || len(c.entry.Document) == 0 {
+		w += extract.Weight(c.input())
+	}
+	return w
+}
+
+// answerFrom reads a document in one way.
+func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*sift.Answer, error) {
+	e := &c.entry
+	a := &sift.Answer{
+		URL: v.url, FinalURL: e.FinalURL, Status: e.Status, ContentType: e.ContentType, Mode: v.mode,
+		Title: doc.Title, Author: doc.Author, Site: doc.Site, Published: doc.Published,
+		Language: doc.Language, Description: doc.Description,
+		Snapshot: e.Snapshot, Warnings: doc.Warnings, Hint: doc.Hint,
+	}
+	if a.Warnings == nil {
+		a.Warnings = []sift.Warning{}
+	}
+	if err := json.Unmarshal(e.Receipt, &a.Receipt); err != nil {
+		return nil, fmt.Errorf("decode receipt: %w", err)
+	}
+	if v.restricted {
+		a.Receipt.Address = ""
+	}
+
+	var content string
+	switch {
+	case v.mode == sift.ModeRaw:
+		text, _, _, err := extract.Decode(ctx, c.input())
+		if err != nil {
+			return nil, err
+		}
+		content, a.Coverage = text, 1
+	default:
+		if needsPage(v.mode) && doc.Kind == sift.KindHTML && doc.Page == nil {
+			page, visible, err := extract.Page(ctx, c.input())
+			if err != nil {
+				return nil, err
+			}
+			doc = withPage(doc, page, visible)
+		}
+		r, err := render.Content(doc, v.mode)
+		if err != nil {
+			return nil, fmt.Errorf("render: %w", err)
+		}
+		content, a.Links, a.Outline = r.Content, r.Links, r.Outline
+		a.Coverage = coverage(r.VisibleChars, doc)
+	}
+
+	a.TotalChars = utf8.RuneCountInString(content)
+	if v.offset > a.TotalChars {
+		return nil, sift.Fail(sift.CodeInvalid, "offset %d is past the end of the content, which has %d characters; there is no more to read", v.offset, a.TotalChars)
+	}
+	part, next, more := render.Window(content, v.offset, v.maxChars)
+	a.Content = part
+	a.Chars = utf8.RuneCountInString(part)
+	a.Tokens = render.Tokens(part)
+	if more {
+		a.Truncated = true
+		a.NextOffset = &next
+	}
+	return a, nil
+}
+
+// withPage is a copy of doc that also has the whole page.
+func withPage(doc *sift.Document, page *html.Node, visible int) *sift.Document {
+	d := *doc
+	d.Page, d.VisibleChars = page, visible
+	return &d
+}
+
+// coverage is the share of the page's visible text that was rendered, rounded
+// to two digits. Kinds other than HTML are handed on whole.
+func coverage(rendered int, doc *sift.Document) float64 {
+	if doc.Kind != sift.KindHTML || doc.VisibleChars == 0 {
+		return 1
+	}
+	share := min(float64(rendered)/float64(doc.VisibleChars), 1)
+	return float64(int(share*100+0.5)) / 100
+}

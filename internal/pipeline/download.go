@@ -1,0 +1,325 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"sift.build/sift/internal/dcache"
+	"sift.build/sift/internal/extract"
+	"sift.build/sift/internal/fetch"
+	"sift.build/sift/internal/gate"
+	"sift.build/sift/internal/sift"
+)
+
+// copied is one copy of a page: an entry as the store has it, or would have
+// it.
+type copied struct {
+	entry       dcache.Entry
+	revalidated bool
+
+	// answer and view are what the download's starter asked for, rendered
+	// while the parsed page was in memory.
+	answer *sift.Answer
+	view   view
+
+	timing sift.Timing
+
+	// doc stays only while it is small, for those who share the download and
+	// read it another way. Rendering may rearrange its trees, hence the lock.
+	mu  sync.Mutex
+	doc *sift.Document
+}
+
+func (c *copied) ref() copyRef {
+	e := &c.entry
+	return copyRef{
+		class: e.Class, key: e.Key, finalURL: e.FinalURL, snapshot: e.Snapshot,
+		checkedAt: e.CheckedAt, mustRevalidate: e.MustRevalidate,
+	}
+}
+
+func (c *copied) input() extract.Input {
+	return extract.Input{
+		Body: c.entry.Body, URL: c.entry.FinalURL, ContentType: c.entry.ContentType,
+		ContentLanguage: c.entry.ContentLanguage, Partial: c.entry.Partial,
+	}
+}
+
+// sharedDocLimit is the heaviest parsed page, in bytes of memory, that is kept
+// beside a finished download for its other callers. A heavier one is read
+// again from the store, in its turn.
+const sharedDocLimit = 4 << 20
+
+// download fetches a copy, or shares a download under way. stale is an older
+// copy that the server may confirm; nil: none.
+func (p *Pipeline) download(ctx context.Context, q query, stale *copied) (*sift.Envelope, error) {
+	key := copyKey{q.caller.Class, q.key}
+	c, shared, err := p.flights.do(ctx, key, func() (func(context.Context) (*copied, error), error) {
+		slot, err := p.cfg.Gate.Acquire(q.caller.Name, q.url.Host())
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) (*copied, error) {
+			// The configured time, not the starter's: others may be waiting.
+			ctx, cancel := context.WithTimeout(ctx, p.cfg.Timeout)
+			defer cancel()
+			c, err := p.fetchCopy(ctx, q, stale, slot)
+			if err != nil && ctx.Err() != nil {
+				err = outOfTime(ctx, p.cfg.Timeout, err)
+			}
+			if p.cfg.Trace.Download != nil {
+				p.cfg.Trace.Download(err)
+			}
+			return c, err
+		}, nil
+	})
+	switch {
+	case shared:
+		p.lookup(CacheShared)
+	case err == nil && c.revalidated:
+		p.lookup(CacheRevalidated)
+	default:
+		p.lookup(CacheMiss)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.answer == nil || c.view != q.view {
+		env, err := p.answerStored(ctx, q, c)
+		if err != nil {
+			return nil, err
+		}
+		env.Cache = c.cacheInfo()
+		env.Timing.QueueMS += c.timing.QueueMS
+		env.Timing.FetchMS = c.timing.FetchMS
+		return env, nil
+	}
+	return &sift.Envelope{Answer: c.answer, Cache: c.cacheInfo(), Timing: c.timing}, nil
+}
+
+// cacheInfo says where a downloaded copy came from: the wire, or the store
+// with the server's word that it is still right.
+func (c *copied) cacheInfo() sift.CacheInfo {
+	return sift.CacheInfo{Hit: c.revalidated, Revalidated: c.revalidated}
+}
+
+// fetchCopy downloads, extracts, stores and renders one copy. It owns the
+// slot, which is free again as soon as the bytes are here.
+func (p *Pipeline) fetchCopy(ctx context.Context, q query, stale *copied, slot *gate.Slot) (*copied, error) {
+	defer slot.Release()
+	start := p.now()
+	req := fetch.Request{
+		URL: q.url, Restricted: q.caller.Restricted,
+		OnHost: func(_ context.Context, host string) error { return slot.Move(host) },
+	}
+	if stale != nil {
+		req.ETag, req.LastModified = stale.entry.ETag, stale.entry.LastModified
+	}
+	resp, err := p.cfg.Fetch.Get(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.Body != nil {
+		defer func() { _ = resp.Body.Close() }() // a spool file: closing it cannot lose anything
+	}
+	slot.Release()
+	fetched := p.now()
+	timing := sift.Timing{FetchMS: fetched.Sub(start).Milliseconds()}
+
+	if resp.NotModified {
+		return p.confirmed(ctx, q, stale, resp, timing)
+	}
+	if resp.Status >= 400 {
+		return nil, upstreamFailure(resp)
+	}
+	return p.read(ctx, q, resp, timing)
+}
+
+// confirmed keeps using the stale copy that the server says is still right.
+func (p *Pipeline) confirmed(ctx context.Context, q query, stale *copied, resp *fetch.Response, timing sift.Timing) (*copied, error) {
+	c := &copied{entry: stale.entry, revalidated: true, timing: timing}
+	c.entry.CheckedAt = p.now()
+	p.memory.superseded(q.caller.Class, q.key)
+	// The copy may have been evicted meanwhile; the answer is right all the same.
+	if _, err := p.cfg.Store.Revalidated(ctx, c.entry.Class, c.entry.Snapshot, c.entry.CheckedAt, resp.ETag, resp.LastModified); err != nil {
+		p.storeError("recording a revalidation failed", err)
+	}
+	return c, nil
+}
+
+// read turns a fresh response into a stored copy and the starter's answer.
+func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timing sift.Timing) (*copied, error) {
+	// A spooled body stays on disk until it is its turn. Its weight is taken
+	// from its size, since counting its tags would mean reading it.
+	var body []byte
+	var err error
+	weight := spooledWeight(resp.Body.Size())
+	if !resp.Body.OnDisk() {
+		if body, err = resp.Body.Bytes(); err != nil {
+			return nil, fmt.Errorf("read body: %w", err)
+		}
+		weight = extract.Weight(extract.Input{Body: body, ContentType: resp.ContentType})
+	}
+	waitStart := p.now()
+	leave, err := p.cfg.Parse.Enter(ctx, weight)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	renderStart := p.now()
+	timing.QueueMS += renderStart.Sub(waitStart).Milliseconds()
+	if body == nil {
+		if body, err = resp.Body.Bytes(); err != nil {
+			return nil, fmt.Errorf("read spooled body: %w", err)
+		}
+	}
+
+	c := &copied{timing: timing, view: q.view}
+	e := &c.entry
+	cacheControl := directives(resp.CacheControl)
+	*e = dcache.Entry{
+		Class: q.caller.Class, Key: q.key, FinalURL: resp.FinalURL.String(), Status: resp.Status,
+		ContentType: resp.ContentType, ContentLanguage: resp.ContentLanguage,
+		ETag: resp.ETag, LastModified: resp.LastModified,
+		Body: body, FetchedAt: p.now().UTC(), Partial: resp.Partial,
+		Reusable: !resp.Partial && !cacheControl["no-store"], MustRevalidate: cacheControl["no-cache"],
+	}
+	e.CheckedAt = e.FetchedAt
+	doc, err := extract.Extract(ctx, c.input())
+	if err != nil {
+		return nil, err
+	}
+	if resp.Partial {
+		doc.Warnings = append(doc.Warnings, sift.Warning{
+			Code: sift.WarnPartial, Message: "the body was cut short, so this is not the whole page: " + resp.PartialReason,
+		})
+		if doc.Hint == "" {
+			doc.Hint = sift.HintRetry
+		}
+	}
+	receipt := receiptFor(e, doc)
+	receipt.Protocol, receipt.Address = resp.Protocol, resp.Address
+	if resp.Hops != nil {
+		receipt.Hops = resp.Hops
+	}
+	if e.Receipt, err = json.Marshal(receipt); err != nil {
+		return nil, fmt.Errorf("encode receipt: %w", err)
+	}
+	p.keep(ctx, c, doc)
+
+	// Rendering happens inside the parser's turn, because the parsed page is
+	// what holds the memory.
+	// What is wrong with the starter's view alone, such as an offset past the
+	// end, must not fail those who share the copy: they and the starter find
+	// out when they read it.
+	if c.answer, err = answerFrom(ctx, c, doc, q.view); err == nil {
+		p.memory.put(c.ref(), e.Reusable, q.view, c.answer)
+	}
+	if weight <= sharedDocLimit {
+		c.doc = doc
+	}
+	c.timing.RenderMS = p.now().Sub(renderStart).Milliseconds()
+	return c, nil
+}
+
+// receiptFor is what can be said of a body without knowing how it came.
+func receiptFor(e *dcache.Entry, doc *sift.Document) sift.Receipt {
+	sum := sha256.Sum256(e.Body)
+	return sift.Receipt{
+		FetchedAt: e.FetchedAt, SHA256: hex.EncodeToString(sum[:]), Bytes: len(e.Body),
+		Charset: doc.Charset, CharsetFrom: doc.CharsetFrom, Hops: []sift.Hop{},
+	}
+}
+
+// keep stores the copy. A store that cannot take it costs the snapshot, never
+// the answer.
+func (p *Pipeline) keep(ctx context.Context, c *copied, doc *sift.Document) {
+	p.memory.superseded(c.entry.Class, c.entry.Key)
+	if p.cfg.Store == nil || !storable(doc) {
+		return
+	}
+	saved, err := extract.Save(doc)
+	if err != nil {
+		p.storeError("encoding a document failed", err)
+		return
+	}
+	c.entry.Document = saved
+	c.entry.Snapshot = dcache.NewSnapshot()
+	if err := p.cfg.Store.Put(ctx, c.entry); err != nil {
+		c.entry.Snapshot = ""
+		if !errors.Is(err, dcache.ErrTooBig) {
+			p.storeError("keeping a copy failed", err)
+		}
+	}
+}
+
+// storable says whether a page is what it claims to be. A bot check must not
+// be handed to the next caller as the page.
+func storable(doc *sift.Document) bool {
+	for _, w := range doc.Warnings {
+		if w.Code == sift.WarnChallenge {
+			return false
+		}
+	}
+	return true
+}
+
+// spooledWeight is the parse gate's estimate for a body that has not been
+// read: what a page of ordinary markup of that size holds while parsed.
+func spooledWeight(size int64) int64 { return 24 * size }
+
+// directives reads the names of a Cache-Control header.
+func directives(header string) map[string]bool {
+	out := make(map[string]bool)
+	for d := range strings.SplitSeq(header, ",") {
+		name, _, _ := strings.Cut(d, "=")
+		out[strings.ToLower(strings.TrimSpace(name))] = true
+	}
+	return out
+}
+
+// excerptChars bounds how much of an error page is passed on.
+const excerptChars = 2000
+
+// upstreamFailure is what a status of 400 or more becomes.
+func upstreamFailure(resp *fetch.Response) *sift.Failure {
+	code := sift.CodeUpstream4xx
+	if resp.Status >= 500 {
+		code = sift.CodeUpstream5xx
+	}
+	f := sift.Fail(code, "the server answered %d", resp.Status)
+	if text := http.StatusText(resp.Status); text != "" {
+		f.Message += " " + text
+	}
+	f.Status = resp.Status
+	f.RetryAfter = resp.RetryAfter
+	switch resp.Status {
+	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
+		f.Hint = sift.HintAuth
+	case http.StatusForbidden:
+		f.Hint = sift.HintBrowser
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		f.Hint = sift.HintRetry
+	default:
+		if resp.Status >= 500 {
+			f.Hint = sift.HintRetry
+		}
+	}
+	if f.RetryAfter > 0 {
+		f.Message += fmt.Sprintf("; it asks to wait %s", f.RetryAfter.Round(time.Second))
+	}
+	if body, err := resp.Body.Bytes(); err == nil {
+		f.UpstreamBody = extract.Excerpt(extract.Input{
+			Body: body, URL: resp.FinalURL.String(), ContentType: resp.ContentType, Partial: true,
+		}, excerptChars)
+	}
+	return f
+}

@@ -1,0 +1,293 @@
+// Package pipeline is the way of one target: guard, cache or gate and fetch,
+// extract, render, window, envelope. FetchTarget is the one method behind
+// /v1/fetch, batches, MCP and the command line, and nothing else fetches.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"sift.build/sift/internal/dcache"
+	"sift.build/sift/internal/fetch"
+	"sift.build/sift/internal/gate"
+	"sift.build/sift/internal/guard"
+	"sift.build/sift/internal/sift"
+)
+
+// Config holds the parts a pipeline joins. Guard, Gate, Parse and Fetch are
+// required.
+type Config struct {
+	Guard   *guard.Guard
+	Gate    *gate.Gate
+	Parse   *gate.Parse
+	Fetch   *fetch.Client
+	Store   *dcache.DB    // nil: nothing is kept beyond the answers in memory
+	TTL     time.Duration // newest cached copy that will do when a target does not say
+	Timeout time.Duration // one deadline for a whole call; a target may ask for less
+	Memory  int64         // bytes of rendered answers kept in memory; 0: none
+	Log     *slog.Logger  // nil: nothing is logged
+	Trace   *Trace
+}
+
+// Trace lets a metrics package watch. Each hook may be nil.
+type Trace struct {
+	Done       func(Outcome)            // a target was answered
+	Download   func(err error)          // a download ended, nil or a *sift.Failure
+	Lookup     func(result CacheResult) // the cache was asked
+	StoreError func()                   // a copy could not be kept
+}
+
+// Outcome is what one target came to.
+type Outcome struct {
+	Err    error // nil or a *sift.Failure
+	Timing sift.Timing
+	Total  time.Duration
+	Bytes  int // of the content that was handed back
+}
+
+// CacheResult says what the cache had for a target.
+type CacheResult string
+
+// The cache results.
+const (
+	CacheHit         CacheResult = "hit"
+	CacheMiss        CacheResult = "miss"
+	CacheRevalidated CacheResult = "revalidated" // the server confirmed an older copy
+	CacheShared      CacheResult = "shared"      // a download already under way
+	CacheBypass      CacheResult = "bypass"      // the caller asked for a fresh copy
+)
+
+// CacheResults lists every cache result, for metrics.
+func CacheResults() []CacheResult {
+	return []CacheResult{CacheHit, CacheMiss, CacheRevalidated, CacheShared, CacheBypass}
+}
+
+// Pipeline answers targets. Make one with New and Close it to end what it
+// started.
+type Pipeline struct {
+	cfg     Config
+	memory  *memory
+	flights *flights
+	now     func() time.Time
+}
+
+// New joins the parts. It starts nothing.
+func New(cfg Config) *Pipeline {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Trace == nil {
+		cfg.Trace = &Trace{}
+	}
+	return &Pipeline{cfg: cfg, memory: newMemory(cfg.Memory), flights: newFlights(), now: time.Now}
+}
+
+// Close cancels the downloads under way and waits for them to end. FetchTarget
+// must not be called after it.
+func (p *Pipeline) Close() { p.flights.close() }
+
+// FetchTarget answers one target for one caller. The error is always a
+// *sift.Failure with the target's URL in it.
+func (p *Pipeline) FetchTarget(ctx context.Context, caller sift.Caller, target sift.Target) (*sift.Envelope, error) {
+	start := p.now()
+	env, err := p.fetchTarget(ctx, caller, target)
+	total := p.now().Sub(start)
+	out := Outcome{Total: total}
+	if err != nil {
+		f := *sift.AsFailure(err)
+		f.URL = target.URL
+		out.Err = &f
+	} else {
+		env.Timing.TotalMS = total.Milliseconds()
+		out.Timing = env.Timing
+		out.Bytes = len(env.Content)
+	}
+	if p.cfg.Trace.Done != nil {
+		p.cfg.Trace.Done(out)
+	}
+	if out.Err != nil {
+		return nil, out.Err
+	}
+	return env, nil
+}
+
+func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target sift.Target) (*sift.Envelope, error) {
+	url, err := p.cfg.Guard.CheckURL(target.URL)
+	if err != nil {
+		return nil, err
+	}
+	timeout := p.cfg.Timeout
+	if target.Timeout != nil {
+		// Compared as floats: a huge number of seconds overflows a Duration.
+		if s := *target.Timeout; s < timeout.Seconds() {
+			timeout = time.Duration(s * float64(time.Second))
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	q := query{
+		caller: caller,
+		url:    url,
+		key:    url.String(),
+		view: view{
+			url: target.URL, mode: target.Mode, offset: target.Offset, maxChars: target.MaxChars,
+			restricted: caller.Restricted,
+		},
+	}
+	if q.view.mode == "" {
+		q.view.mode = sift.ModeClean
+	}
+	if q.view.maxChars == 0 {
+		q.view.maxChars = sift.DefaultMaxChars
+	}
+	var env *sift.Envelope
+	if target.Snapshot != "" {
+		env, err = p.fromSnapshot(ctx, q, target.Snapshot)
+	} else {
+		env, err = p.fromCacheOrNetwork(ctx, q, target.MaxAge)
+	}
+	if err != nil && ctx.Err() != nil {
+		return nil, outOfTime(ctx, timeout, err)
+	}
+	return env, err
+}
+
+// query is one target on its way.
+type query struct {
+	caller sift.Caller
+	url    *guard.URL
+	key    string // the URL as the cache knows it: canonical, without fragment
+	view   view
+}
+
+// view is one way to read a copy. Two equal views of one copy have the same
+// Answer.
+type view struct {
+	url        string // as the caller wrote it: the answer repeats it
+	mode       sift.Mode
+	offset     int
+	maxChars   int
+	restricted bool
+}
+
+// outOfTime turns the error of a call whose context has ended into what the
+// caller should hear. A failure that already says so keeps its words.
+func outOfTime(ctx context.Context, timeout time.Duration, err error) error {
+	if f, ok := errors.AsType[*sift.Failure](err); ok && f.Code != sift.CodeInternal {
+		return f
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return sift.Fail(sift.CodeTimeout, "no answer within %s; try again, or with a longer timeout", timeout).
+			WithHint(sift.HintRetry).WithCause(err)
+	}
+	return sift.Fail(sift.CodeCancel, "the caller went away").WithCause(err)
+}
+
+// fromSnapshot reads the very copy that an earlier answer named.
+func (p *Pipeline) fromSnapshot(ctx context.Context, q query, id string) (*sift.Envelope, error) {
+	gone := sift.Fail(sift.CodeGone, "this copy is no longer held; ask again without snapshot, from the start").WithHint(sift.HintFresh)
+	if a, ref, ok := p.memory.bySnapshot(q.caller.Class, id, q.view); ok && ref.answers(q.key) {
+		return p.hit(ref, a, false), nil
+	}
+	if p.cfg.Store == nil {
+		return nil, gone
+	}
+	entry, ok, err := p.cfg.Store.BySnapshot(ctx, q.caller.Class, id)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, gone
+	}
+	if entry.Key != q.key && entry.FinalURL != q.key {
+		return nil, sift.Fail(sift.CodeInvalid, "snapshot is a copy of another URL; send the URL it came with")
+	}
+	env, err := p.answerStored(ctx, q, &copied{entry: entry})
+	if errors.Is(err, errUnreadable) {
+		return nil, gone.WithCause(err)
+	}
+	return env, err
+}
+
+// fromCacheOrNetwork answers from a copy that is new enough, or downloads one.
+func (p *Pipeline) fromCacheOrNetwork(ctx context.Context, q query, maxAge *int) (*sift.Envelope, error) {
+	if maxAge != nil && *maxAge == 0 {
+		p.lookup(CacheBypass)
+		return p.download(ctx, q, nil)
+	}
+	limit, explicit := p.cfg.TTL, maxAge != nil
+	if explicit {
+		limit = time.Duration(min(*maxAge, int(maxDuration/time.Second))) * time.Second
+	}
+	fresh := func(ref copyRef) bool {
+		return p.age(ref) <= limit && (explicit || !ref.mustRevalidate)
+	}
+
+	if a, ref, ok := p.memory.latest(q.caller.Class, q.key, q.view); ok && fresh(ref) {
+		p.touch(ref)
+		p.lookup(CacheHit)
+		return p.hit(ref, a, false), nil
+	}
+	if p.cfg.Store == nil {
+		p.lookup(CacheMiss)
+		return p.download(ctx, q, nil)
+	}
+	entry, ok, err := p.cfg.Store.Latest(ctx, q.caller.Class, q.key)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		// A cache that cannot be read must not stop a fetch.
+		p.storeError("reading the cache failed", err)
+		ok = false
+	}
+	if !ok {
+		return p.download(ctx, q, nil)
+	}
+	c := &copied{entry: entry}
+	if fresh(c.ref()) {
+		env, err := p.answerStored(ctx, q, c)
+		if !errors.Is(err, errUnreadable) {
+			if err == nil {
+				p.lookup(CacheHit)
+			}
+			return env, err
+		}
+		return p.download(ctx, q, nil)
+	}
+	return p.download(ctx, q, c)
+}
+
+// maxDuration keeps a caller's seconds inside a Duration.
+const maxDuration = 100 * 365 * 24 * time.Hour
+
+func (p *Pipeline) age(ref copyRef) time.Duration { return max(p.now().Sub(ref.checkedAt), 0) }
+
+func (p *Pipeline) touch(ref copyRef) {
+	if p.cfg.Store != nil {
+		p.cfg.Store.Touch(ref.snapshot)
+	}
+}
+
+func (p *Pipeline) lookup(r CacheResult) {
+	if p.cfg.Trace.Lookup != nil {
+		p.cfg.Trace.Lookup(r)
+	}
+}
+
+func (p *Pipeline) storeError(what string, err error) {
+	p.cfg.Log.Warn(what, "error", err)
+	if p.cfg.Trace.StoreError != nil {
+		p.cfg.Trace.StoreError()
+	}
+}
+
+// hit wraps an answer that cost no download.
+func (p *Pipeline) hit(ref copyRef, a *sift.Answer, revalidated bool) *sift.Envelope {
+	return &sift.Envelope{Answer: a, Cache: sift.CacheInfo{
+		Hit: true, Age: int(p.age(ref) / time.Second), Revalidated: revalidated,
+	}}
+}
