@@ -128,10 +128,11 @@ func (d *demo) do(ctx context.Context, method, path, body string, a *answer) ([]
 	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 }
 
-// page expects an answer with a page in it.
+// page expects an answer with a page that has something to read.
 func (s *step) page(a *answer) bool {
 	s.expect(a.http == http.StatusOK && a.Success, "200 and a page, got %d %s", a.http, a.Error)
-	return a.Success
+	s.expect(a.Content != "", "content")
+	return a.Success && a.Content != ""
 }
 
 // failure shows a failure and expects the given status and code.
