@@ -76,12 +76,12 @@ func (b *Body) Close() error {
 	return err
 }
 
-// head is the first max bytes, for looking at what the body is.
-func (b *Body) head(max int64) ([]byte, error) {
+// head is the first n bytes, for looking at what the body is.
+func (b *Body) head(n int64) ([]byte, error) {
 	if b.file == nil {
-		return b.mem[:min(max, int64(len(b.mem)))], nil
+		return b.mem[:min(n, int64(len(b.mem)))], nil
 	}
-	out := make([]byte, min(max, b.size))
+	out := make([]byte, min(n, b.size))
 	if _, err := b.file.ReadAt(out, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read the spooled body: %w", err)
 	}

@@ -174,7 +174,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	if call.tls {
-		call.untilHandshake(call.onEnd(func() { conn.Close() }))
+		call.untilHandshake(call.onEnd(func() { _ = conn.Close() }))
 	}
 	return conn, nil
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -165,10 +166,10 @@ func codings(lines []string) ([]coding, error) {
 func decode(wire *capped, declared []coding, file bool) (*decoded, error) {
 	d := &decoded{Reader: wire, layers: []*capped{wire}}
 	undone := 0
-	for i := len(declared) - 1; i >= 0; i-- {
+	for _, label := range slices.Backward(declared) {
 		br := bufio.NewReaderSize(d.Reader, peekBytes)
 		d.Reader = br
-		c, err := recognise(br, declared[i])
+		c, err := recognise(br, label)
 		if err != nil {
 			d.Close()
 			return nil, err
@@ -278,7 +279,7 @@ func opens(c coding, head []byte) bool {
 		// Cut off by our own peek, or a body that is cut short itself.
 		return n > 0 || len(head) == peekBytes
 	}
-	return err == io.EOF
+	return errors.Is(err, io.EOF)
 }
 
 // looksText reports whether head could be the start of a text in an
@@ -337,7 +338,7 @@ type members struct {
 func (m *members) Read(p []byte) (int, error) {
 	for {
 		n, err := m.zr.Read(p)
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			return n, err
 		}
 		if n > 0 {
@@ -350,7 +351,7 @@ func (m *members) Read(p []byte) (int, error) {
 			return 0, errManyMembers
 		}
 		switch err := m.zr.Reset(m.br); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return 0, io.ErrUnexpectedEOF
 		case errors.Is(err, gzip.ErrHeader):
 			return 0, io.EOF

@@ -11,7 +11,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
@@ -235,7 +234,7 @@ func TestABombStopsAtTheCap(t *testing.T) {
 			b.WriteString("\x01\x00\x00")
 			return b.String()
 		}
-		return bomb(c, 16<<20)
+		return bomb(c, 4<<20)
 	}
 	for _, c := range []coding{gzipCoding, zlibCoding, brCoding, zstdCoding} {
 		t.Run(string(c), func(t *testing.T) {
@@ -253,19 +252,14 @@ func TestABombStopsAtTheCap(t *testing.T) {
 				}
 				return ok("text/html", wire, "Content-Encoding: "+string(c))
 			}))
-			cl := w.client()
-			start := time.Now()
+			cl := w.client(func(c *Config, _ *limits) { c.MaxBytes = 1 << 20 })
 			for _, path := range []string{"/once", "/twice"} {
 				_, err := get(t, cl, "http://a.example"+path)
-				wantFailure(t, err, sift.CodeTooLong, "10 MiB after decompression", "[fetch] max_bytes")
+				wantFailure(t, err, sift.CodeTooLong, "1 MiB after decompression", "[fetch] max_bytes")
 			}
 			if got := bodyOf(t, mustGet(t, cl, "http://a.example/302")); got != "end" {
 				t.Errorf("a bomb in the body of a redirect: %q", got)
 			}
-			if d := time.Since(start); d > 5*time.Second {
-				t.Errorf("took %v", d)
-			}
-			t.Logf("%d bytes on the wire, %v for three", len(wire), time.Since(start))
 		})
 	}
 }

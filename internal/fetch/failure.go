@@ -229,9 +229,9 @@ func cutReason(w *wire, resp *http.Response, err error) string {
 	case w.err != nil && resp.ContentLength > 0:
 		return fmt.Sprintf("the transfer was cut short after %d of %s", n, bytesText(resp.ContentLength))
 	case w.err != nil:
-		return fmt.Sprintf("the transfer was cut short after %s", bytesText(n))
+		return "the transfer was cut short after " + bytesText(n)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("the compressed body was cut short after %s", bytesText(n))
+		return "the compressed body was cut short after " + bytesText(n)
 	}
 	return "the compressed body is damaged, and was read as far as that"
 }

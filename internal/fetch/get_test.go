@@ -377,7 +377,7 @@ func TestTheHostIsAnnouncedBeforeEachHopToAnother(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := c.Get(t.Context(), r); err != busy {
+	if _, err := c.Get(t.Context(), r); !errors.Is(err, busy) {
 		t.Errorf("error %v, want the one of OnHost as it is", err)
 	}
 	if got := w.contacts()[before:]; len(got) > 1 {
@@ -504,7 +504,7 @@ func TestAConnectionThatDiesEarlyIsTriedOnceMore(t *testing.T) {
 	}
 	w := newWorld(t)
 	asked := 0
-	w.host("a.example", 80, raw(func(r request) string {
+	w.host("a.example", 80, raw(func(request) string {
 		asked++
 		if asked == 2 {
 			return redirect(302, "/2", "Connection: close")

@@ -235,7 +235,7 @@ func bodyOf(t *testing.T, r *Response) string {
 // wantFailure checks the code of an error and words of its text.
 func wantFailure(t *testing.T, err error, code sift.Code, words ...string) *sift.Failure {
 	t.Helper()
-	f, ok := err.(*sift.Failure)
+	f, ok := errors.AsType[*sift.Failure](err)
 	if !ok {
 		t.Fatalf("error is %T %v, want a *sift.Failure with code %s", err, err, code)
 	}

@@ -30,7 +30,7 @@ type robotsRule struct {
 // parseRobots picks the rules for token, a product token in lower case.
 func parseRobots(text []byte, token string) *robotsRules {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	var own, any robotsRules
+	var own, all robotsRules
 	var named, ownSeen bool // the group that is being read: it names us; some group did
 	var star, body bool     // it names everyone; its rules have begun
 	for len(text) > 0 {
@@ -67,14 +67,14 @@ func parseRobots(text []byte, token string) *robotsRules {
 				own.add(r)
 			}
 			if star {
-				any.add(r)
+				all.add(r)
 			}
 		}
 	}
 	if ownSeen {
 		return &own
 	}
-	return &any
+	return &all
 }
 
 func (r *robotsRules) add(rule robotsRule) {

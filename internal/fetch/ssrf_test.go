@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -51,7 +52,7 @@ func (c ssrfCase) check(t *testing.T, w *world, r *Response, err error) {
 	t.Helper()
 	outcome := "allow"
 	if err != nil {
-		f, ok := err.(*sift.Failure)
+		f, ok := errors.AsType[*sift.Failure](err)
 		if !ok {
 			t.Fatalf("%T %v", err, err)
 		}
@@ -148,7 +149,7 @@ var ssrfScripts = map[string]func(t *testing.T, w *world) (*Response, error){
 	"rebind-01": func(t *testing.T, w *world) (*Response, error) {
 		w.host("rb.example", 80, always(ok("text/plain", "x")))
 		c := w.client()
-		if v := c.cfg.Guard.Explain(t.Context(), "http://rb.example/"); string(v.Verdict) != "allow" {
+		if v := c.cfg.Guard.Explain(t.Context(), "http://rb.example/"); v.Verdict != "allow" {
 			t.Errorf("at submit: %v", v)
 		}
 		w.resolve("rb.example", "127.0.0.1")

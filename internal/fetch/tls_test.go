@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -131,7 +132,7 @@ func TestABrokenHTTP2IsTriedOnceMoreOverHTTP1(t *testing.T) {
 	status200 := []byte{0x88} // HPACK, the static table's :status 200
 	for i, play := range []func(fr *http2.Framer, stream uint32){
 		func(fr *http2.Framer, stream uint32) { _ = fr.WriteRSTStream(stream, http2.ErrCodeProtocol) },
-		func(fr *http2.Framer, stream uint32) { _ = fr.WriteGoAway(0, http2.ErrCodeInternal, []byte("no")) },
+		func(fr *http2.Framer, _ uint32) { _ = fr.WriteGoAway(0, http2.ErrCodeInternal, []byte("no")) },
 		func(fr *http2.Framer, stream uint32) {
 			_ = fr.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, EndHeaders: true})
 		},
@@ -153,7 +154,7 @@ func TestABrokenHTTP2IsTriedOnceMoreOverHTTP1(t *testing.T) {
 			}))
 			r, err := get(t, w.client(), "https://"+name+"/")
 			if err != nil {
-				t.Fatalf("%v (cause %v)", err, err.(*sift.Failure).Cause)
+				t.Fatalf("%v (cause %v)", err, errors.Unwrap(err))
 			}
 			if got := bodyOf(t, r); got != "over HTTP/1.1" || r.Protocol != "http/1.1" {
 				t.Errorf("%q over %s", got, r.Protocol)

@@ -111,8 +111,10 @@ func (ch *chain) call(ctx context.Context, engine http.RoundTripper, u *guard.UR
 	if err != nil {
 		return nil, fail(0, err)
 	}
-	defer resp.Body.Close()
-	defer cancel(nil) // before the Close, which may otherwise wait for the rest of the body
+	defer func() {
+		cancel(nil) // first: Close may otherwise wait for the rest of the body
+		_ = resp.Body.Close()
+	}()
 	p := &page{status: resp.StatusCode, header: resp.Header}
 	at := call.progress()
 	p.http2, p.address = at.http2, at.address
