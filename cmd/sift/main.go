@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -26,5 +27,8 @@ func main() {
 	// so that a second one ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	// net/http prints what a misbehaving server sends unasked to this logger,
+	// page bytes included. What sift has to say goes through slog.
+	log.SetOutput(io.Discard)
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }
