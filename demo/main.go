@@ -147,9 +147,10 @@ func (d *demo) show(ctx context.Context, doc string, stay bool) (err error) {
 		return err
 	}
 	if stay {
-		d.out.printf("\n  The site and sift go on running: try the commands above. Ctrl-C ends them.\n")
+		err := d.verdict(good, len(steps), start)
+		d.out.printf("The site and sift go on running: try the commands above. Ctrl-C ends them.\n")
 		<-ctx.Done()
-		return d.verdict(good, len(steps), start)
+		return err
 	}
 	// Stopping is part of what is shown: a service must go when it is asked.
 	if err := d.sift.Stop(); err != nil {

@@ -42,45 +42,47 @@ func leftovers(t *testing.T) (list func() []string) {
 	}
 }
 
-func TestTheWholeDemoGoesAsExpectedAndLeavesNothingBehind(t *testing.T) {
-	binary := built(t)
-	left := leftovers(t)
-	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"-sift", binary}, &stdout, &stderr, false)
-	t.Log("\n" + stdout.String() + stderr.String())
-	if code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if !regexp.MustCompile(`(?m)^demo: (\d+) of (\d+) steps as expected in [0-9.]+ m?s\n\z`).MatchString(stdout.String()) {
-		t.Error("the last line is not the verdict")
-	}
-	if strings.Contains(stdout.String(), "\x1b") {
-		t.Error("colour codes where nobody sees colours")
-	}
-	if got := left(); len(got) > 0 {
-		t.Errorf("left behind: %v", got)
-	}
-}
+func TestWithTheRealBinary(t *testing.T) {
+	binary := built(t) // linking takes longer than the demo: once for both
 
-func TestAnInterruptedDemoCleansUp(t *testing.T) {
-	binary := built(t)
-	left := leftovers(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	// The first step that is printed is the moment to interrupt.
-	out := writer(func(b []byte) {
-		if bytes.Contains(b, []byte("curl")) {
-			cancel()
+	t.Run("the whole demo goes as expected and leaves nothing behind", func(t *testing.T) {
+		left := leftovers(t)
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{"-sift", binary}, &stdout, &stderr, false)
+		t.Log("\n" + stdout.String() + stderr.String())
+		if code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		if !regexp.MustCompile(`(?m)^demo: (\d+) of (\d+) steps as expected in [0-9.]+ m?s\n\z`).MatchString(stdout.String()) {
+			t.Error("the last line is not the verdict")
+		}
+		if strings.Contains(stdout.String(), "\x1b") {
+			t.Error("colour codes where nobody sees colours")
+		}
+		if got := left(); len(got) > 0 {
+			t.Errorf("left behind: %v", got)
 		}
 	})
-	var stderr bytes.Buffer
-	code := run(ctx, []string{"-sift", binary}, out, &stderr, false)
-	if code != 1 || !strings.Contains(stderr.String(), "interrupted") {
-		t.Errorf("exit code %d, %q", code, stderr.String())
-	}
-	if got := left(); len(got) > 0 {
-		t.Errorf("left behind: %v", got)
-	}
+
+	t.Run("an interrupted demo cleans up", func(t *testing.T) {
+		left := leftovers(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		// The first step that is printed is the moment to interrupt.
+		out := writer(func(b []byte) {
+			if bytes.Contains(b, []byte("curl")) {
+				cancel()
+			}
+		})
+		var stderr bytes.Buffer
+		code := run(ctx, []string{"-sift", binary}, out, &stderr, false)
+		if code != 1 || !strings.Contains(stderr.String(), "interrupted") {
+			t.Errorf("exit code %d, %q", code, stderr.String())
+		}
+		if got := left(); len(got) > 0 {
+			t.Errorf("left behind: %v", got)
+		}
+	})
 }
 
 type writer func([]byte)

@@ -77,6 +77,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), cfg.Binary, "serve", "--config", s.File)
 	s.cmd.Env = Environment()
 	s.cmd.Stdout, s.cmd.Stderr = log, log
+	// A process group of its own: Ctrl-C reaches its starter alone, which then
+	// stops it and can tell that from an end that nobody asked for.
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	started := time.Now()
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", cfg.Binary, err)

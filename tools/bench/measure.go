@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -336,7 +337,8 @@ func (b *bench) peakMemory(ctx context.Context) ([]figure, error) {
 	return []figure{{
 		what:  fmt.Sprintf("memory, 8 pages of %s at once", strings.Replace(megabytes(int64(b.effort.bigPage)), ".0", "", 1)),
 		value: megabytes(median(peaks)), bar: "< " + megabytes(barPeak), word: within(median(peaks), barPeak),
-		how: fmt.Sprintf("VmHWM of a fresh service, which answered them all in %.1f s; %d rounds", median(times).Seconds(), len(peaks)),
+		how: fmt.Sprintf("VmHWM of a fresh service, which answered them all in %.1f s; %d rounds, the highest %s",
+			median(times).Seconds(), len(peaks), megabytes(slices.Max(peaks))),
 	}}, nil
 }
 
