@@ -161,7 +161,7 @@ func (s *Server) getReady(w http.ResponseWriter, _ *http.Request, x *exchange) e
 		// What is missing is the operator's business: it may name a path.
 		x.cause, x.level = err, slog.LevelWarn
 		s.writeState(w, x, http.StatusServiceUnavailable, "not ready")
-		return nil
+		return nil //nolint:nilerr // it has been answered, and the cause is logged with the request
 	}
 	s.writeState(w, x, http.StatusOK, "ready")
 	return nil

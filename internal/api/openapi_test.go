@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/http/httptest"
@@ -46,9 +47,7 @@ func checked(t testing.TB, h http.Handler) http.Handler {
 		if err := check(doc, r, rec.Result(), rec.Body.Bytes()); err != nil {
 			t.Errorf("%s %s: not as openapi.yaml describes it: %v\n%s", r.Method, r.URL.Path, err, rec.Body)
 		}
-		for k, v := range rec.Header() {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), rec.Header())
 		w.WriteHeader(rec.Code)
 		_, _ = w.Write(rec.Body.Bytes())
 	})

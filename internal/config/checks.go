@@ -69,7 +69,7 @@ func checkListen(s string) *problem {
 		}
 		return p
 	}
-	if _, ok := parsePort(port, 0); !ok {
+	if !isPort(port, 0) {
 		return &problem{what: fmt.Sprintf("%s has no valid port", short(s)), want: want}
 	}
 	if host != "" && !validHost(host) {
@@ -78,10 +78,11 @@ func checkListen(s string) *problem {
 	return nil
 }
 
-// parsePort reads a port number of plain digits, without a leading zero.
-func parsePort(s string, least uint64) (uint16, bool) {
+// isPort reports whether s is a port number of plain digits, without a leading
+// zero.
+func isPort(s string, least uint64) bool {
 	n, err := strconv.ParseUint(s, 10, 16)
-	return uint16(n), err == nil && n >= least && strconv.FormatUint(n, 10) == s
+	return err == nil && n >= least && strconv.FormatUint(n, 10) == s
 }
 
 // validHost reports whether a listener could be opened there: an address, or a
@@ -181,7 +182,7 @@ func parseAllow(s string) (netip.Prefix, bool) {
 	case strings.Count(s, ":") == 1: // 127.0.0.1:9000
 		inner, port, hasPort = strings.Cut(s, ":")
 	}
-	if _, ok := parsePort(port, 1); hasPort && !ok {
+	if hasPort && !isPort(port, 1) {
 		return netip.Prefix{}, false
 	}
 	if strings.Contains(inner, "/") {
@@ -254,7 +255,7 @@ func checkArchive(s string) *problem {
 		return &problem{what: fmt.Sprintf("%s has a fragment", short(s)), want: want}
 	}
 	if port := u.Port(); port != "" {
-		if _, ok := parsePort(port, 1); !ok {
+		if !isPort(port, 1) {
 			return &problem{what: fmt.Sprintf("%s has no valid port", short(s)), want: want}
 		}
 	}

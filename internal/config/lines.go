@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -203,7 +204,7 @@ func (s *scanner) assignment(table *lines, path []string, depth int) error {
 	if !s.take("=") {
 		return errNotTOML
 	}
-	path = append(path[:len(path):len(path)], parts...)
+	path = append(slices.Clip(path), parts...)
 	s.found.keys = append(s.found.keys, path)
 	for _, part := range parts[:len(parts)-1] {
 		table = table.inner(part, line).latest()

@@ -274,9 +274,9 @@ func (v flag) literal() string { return strconv.FormatBool(*v.to) }
 // notYet is a flag whose feature this build does not have: false only.
 type notYet struct{ to *bool }
 
-func (v notYet) set(raw any) []problem { return v.refuseTrue(flag{v.to}.set(raw)) }
+func (v notYet) set(raw any) []problem { return v.refuseTrue(flag(v).set(raw)) }
 
-func (v notYet) parse(s string) []problem { return v.refuseTrue(flag{v.to}.parse(s)) }
+func (v notYet) parse(s string) []problem { return v.refuseTrue(flag(v).parse(s)) }
 
 func (v notYet) refuseTrue(wrong []problem) []problem {
 	if *v.to {
@@ -288,7 +288,7 @@ func (v notYet) refuseTrue(wrong []problem) []problem {
 
 func (v notYet) allowed() string { return "false" }
 
-func (v notYet) literal() string { return flag{v.to}.literal() }
+func (v notYet) literal() string { return flag(v).literal() }
 
 // size is a Size within bounds.
 type size struct {

@@ -117,7 +117,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	db.longWAL.Store(walLimit * 3 / 2)
 	if err := db.open(ctx); err != nil {
-		db.closeHandles()
+		_ = db.closeHandles() // why it could not be opened says more
 		return nil, db.explain("open store", err)
 	}
 	return db, nil

@@ -320,7 +320,7 @@ func TestTheNextAddressIsTriedWhenOneFailsOrIsSlow(t *testing.T) {
 		{
 			name:  "none answers within five seconds",
 			addrs: []string{"1.1.1.1", "8.8.8.8"},
-			answers: func(s *script) map[string]answer {
+			answers: func(*script) map[string]answer {
 				return map[string]answer{"1.1.1.1": hang, "8.8.8.8": hang}
 			},
 			want: "1.1.1.1@0s 8.8.8.8@300ms", takes: 5 * time.Second,

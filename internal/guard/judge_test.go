@@ -177,7 +177,7 @@ func TestEveryRegistryRangeIsClosedInEveryEmbedding(t *testing.T) {
 
 func TestAddressesJustOutsideAreOpen(t *testing.T) {
 	g, _ := newGuard(t, Config{})
-	for _, addr := range strings.Fields(publicAddresses) {
+	for addr := range strings.FieldsSeq(publicAddresses) {
 		mustAllow(t, g, addr, "public")
 	}
 	for form, v6 := range within("8.8.8.8") {

@@ -437,7 +437,7 @@ func TestLabelsWithHyphensAtTheirEdgesAreLookedUp(t *testing.T) {
 			}
 		})
 	}
-	s := serveDNS(t, func(name, _ string) []string { return nil })
+	s := serveDNS(t, func(_, _ string) []string { return nil })
 	g, _ := guardAsking(t, s)
 	if v := g.Explain(t.Context(), "http://-gone.example/"); v.Verdict != VerdictUnresolved || v.Reason != "the name -gone.example has no address; check its spelling" {
 		t.Errorf("%+v", v)

@@ -13,13 +13,12 @@ import (
 // get one. A download belongs to all who wait for it, so one impatient caller
 // does not end it for the others; it is cancelled when the last has left.
 type flights struct {
-	base context.Context
-	stop context.CancelFunc
-	wg   sync.WaitGroup
+	wg sync.WaitGroup
 
-	mu     sync.Mutex
-	closed bool
-	byKey  map[copyKey]*flight
+	mu      sync.Mutex
+	closed  bool
+	byKey   map[copyKey]*flight
+	running map[*flight]struct{} // also those that lost their key and are being torn down
 }
 
 type flight struct {
@@ -32,8 +31,7 @@ type flight struct {
 }
 
 func newFlights() *flights {
-	base, stop := context.WithCancel(context.Background())
-	return &flights{base: base, stop: stop, byKey: make(map[copyKey]*flight)}
+	return &flights{byKey: make(map[copyKey]*flight), running: make(map[*flight]struct{})}
 }
 
 // do waits for the download under key, starting it if none is under way.
@@ -55,11 +53,10 @@ func (f *flights) do(ctx context.Context, key copyKey, start func() (func(contex
 		}
 		// The work keeps nothing of this caller's context but its values.
 		workCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		stopBase := context.AfterFunc(f.base, cancel)
 		fl = &flight{cancel: cancel, done: make(chan struct{})}
 		f.byKey[key] = fl
+		f.running[fl] = struct{}{}
 		f.wg.Go(func() {
-			defer stopBase()
 			defer cancel()
 			f.run(workCtx, key, fl, work)
 		})
@@ -83,6 +80,7 @@ func (f *flights) run(ctx context.Context, key copyKey, fl *flight, work func(co
 			fl.err = sift.AsFailure(fmt.Errorf("download panicked: %v\n%s", recover(), debug.Stack()))
 		}
 		f.mu.Lock()
+		delete(f.running, fl)
 		if f.byKey[key] == fl {
 			delete(f.byKey, key)
 		}
@@ -110,7 +108,9 @@ func (f *flights) leave(key copyKey, fl *flight) {
 func (f *flights) close() {
 	f.mu.Lock()
 	f.closed = true
+	for fl := range f.running {
+		fl.cancel()
+	}
 	f.mu.Unlock()
-	f.stop()
 	f.wg.Wait()
 }

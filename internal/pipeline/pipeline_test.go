@@ -52,12 +52,11 @@ type rig struct {
 }
 
 type rigOptions struct {
-	maxBytes   int64 // of the store; 0: 64 MiB
-	noStore    bool
-	noMemory   bool
-	perHost    int
-	addresses  map[string]string // of host names; others are public
-	restricted bool
+	maxBytes  int64 // of the store; 0: 64 MiB
+	noStore   bool
+	noMemory  bool
+	perHost   int
+	addresses map[string]string // of host names; others are public
 }
 
 func newRig(t *testing.T, s *site, o rigOptions) *rig {
@@ -291,7 +290,7 @@ func TestIdenticalFetchesInFlightShareOneRequest(t *testing.T) {
 	}
 	// Each of them has joined once the flight counts it.
 	for waiting(r) < len(modes) {
-		time.Sleep(time.Millisecond) //nolint:forbidigo // polls a counter; nothing signals a join
+		time.Sleep(time.Millisecond)
 	}
 	close(release)
 	wg.Wait()
@@ -501,7 +500,7 @@ func TestAStoreThatTakesNothingCostsTheSnapshotAndNotTheAnswer(t *testing.T) {
 }
 
 func TestACutShortBodyIsMarkedAndNotReused(t *testing.T) {
-	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Length", "100000")
 		_, _ = io.WriteString(w, page("T", "only this much of the page arrived before the end"))
@@ -555,7 +554,7 @@ func TestAnOffsetPastTheEndIsTheStartersProblemAlone(t *testing.T) {
 		}
 	})
 	for waiting(r) < 2 {
-		time.Sleep(time.Millisecond) //nolint:forbidigo // polls a counter; nothing signals a join
+		time.Sleep(time.Millisecond)
 	}
 	close(release)
 	wg.Wait()
@@ -583,7 +582,7 @@ func TestOutOfTimeAndGoneAwayAreToldApart(t *testing.T) {
 		}
 	})
 	for s.hits.Load() < 2 {
-		time.Sleep(time.Millisecond) //nolint:forbidigo // polls a counter of the server
+		time.Sleep(time.Millisecond)
 	}
 	cancel()
 	wg.Wait()
