@@ -337,7 +337,7 @@ func TestAnswersAreJudgedAgainstTheirBars(t *testing.T) {
 }
 
 func TestWrongUsageIsSaid(t *testing.T) {
-	for _, args := range [][]string{{"-nonsense"}, {"argument"}} {
+	for _, args := range [][]string{{"-nonsense"}, {"argument"}, {"-only", "nonsense"}} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), args, nil, &stdout, &stderr); code != 2 || stderr.Len() == 0 {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr.String())

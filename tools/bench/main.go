@@ -19,6 +19,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -76,6 +78,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	binary := flags.String("sift", "bin/sift", "the sift binary to measure")
 	wcxb := flags.String("wcxb", "", "folder of the WCXB pages (default $SIFT_WCXB, else ../shared/wcxb); without it Go's own pages are rendered")
 	fast := flags.Bool("quick", false, "one short round of each: shows that it works, the figures mean little")
+	only := flags.String("only", "", "measure one part: "+strings.Join(partNames(), ", "))
 	child := flags.String("child", "", "used by bench itself: bare or parse")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -87,7 +90,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			fmt.Fprintf(stderr, "bench: takes no arguments, got %q\n", flags.Args())
 			return 2
 		}
-		b := &bench{binary: *binary, wcxb: *wcxb, effort: usual(), progress: stderr}
+		if *only != "" && !slices.Contains(partNames(), *only) {
+			fmt.Fprintf(stderr, "bench: there is no part %q; there are %s\n", *only, strings.Join(partNames(), ", "))
+			return 2
+		}
+		b := &bench{binary: *binary, wcxb: *wcxb, only: *only, effort: usual(), progress: stderr}
 		if *fast {
 			b.effort = quick()
 		}
@@ -112,9 +119,35 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return 0
 }
 
+// part is one thing that is measured.
+type part struct {
+	name, what string
+	measure    func(*bench, context.Context) ([]figure, error)
+}
+
+// parts lists them in the order of the table.
+func parts() []part {
+	return []part{
+		{"cached", "cached fetches", (*bench).cachedFetches},
+		{"rendering", "rendering", (*bench).rendering},
+		{"idle", "idle memory", (*bench).idleMemory},
+		{"peak", "memory with eight large pages", (*bench).peakMemory},
+		{"start", "start", (*bench).startTime},
+	}
+}
+
+func partNames() []string {
+	var names []string
+	for _, p := range parts() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // bench is one run.
 type bench struct {
 	binary, wcxb string
+	only         string // the part that is wanted; "": all
 	effort       effort
 	progress     io.Writer
 
@@ -145,18 +178,12 @@ func (b *bench) report(ctx context.Context, out io.Writer) (err error) {
 
 	var rows []figure
 	var failed []error
-	for _, part := range []struct {
-		what    string
-		measure func(context.Context) ([]figure, error)
-	}{
-		{"cached fetches", b.cachedFetches},
-		{"rendering", b.rendering},
-		{"idle memory", b.idleMemory},
-		{"memory with eight large pages", b.peakMemory},
-		{"start", b.startTime},
-	} {
+	for _, part := range parts() {
+		if b.only != "" && b.only != part.name {
+			continue
+		}
 		fmt.Fprintf(b.progress, "measuring: %s\n", part.what)
-		figures, err := part.measure(ctx)
+		figures, err := part.measure(b, ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
