@@ -15,11 +15,10 @@ func (m *metadata) isProduct() bool {
 	if t := m.first("og:type"); t == "product" || t == "og:product" || t == "product.item" {
 		return true
 	}
-	for _, o := range m.linked.objects {
-		for _, t := range types(o) {
-			if t == "Product" || t == "ProductGroup" {
-				return true
-			}
+	// An article about products carries their data too, beside its own.
+	for _, t := range types(m.linked.main()) {
+		if t == "Product" || t == "ProductGroup" {
+			return true
 		}
 	}
 	return false

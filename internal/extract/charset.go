@@ -14,6 +14,7 @@ import (
 
 	"github.com/gogs/chardet"
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
@@ -460,6 +461,10 @@ func escaped(body []byte) (charset, bool) {
 // surroundings: markup would drown what there is to see.
 func statistics(body []byte) (charset, bool) {
 	sample := foreign(body)
+	// A few accents fit every table; most pages that have no more are Western.
+	if countHigh(sample) < 8 {
+		return charset{}, false
+	}
 	// The recognisers run in goroutines of their own and answer in any order:
 	// the order must not decide a tie.
 	results, err := chardet.NewTextDetector().DetectAll(sample)
@@ -491,34 +496,38 @@ func statistics(body []byte) (charset, bool) {
 	return charset{}, false
 }
 
-// foreign collects the words around bytes that are not ASCII, up to
+// foreign collects the texts between tags that are not all ASCII, up to
 // sampleBytes of them.
 func foreign(body []byte) []byte {
-	const around = 8
 	var out []byte
-	for i := 0; i < len(body) && len(out) < sampleBytes; {
-		if body[i] < utf8.RuneSelf {
-			i++
-			continue
+	l := lexer{b: body}
+	for len(out) < sampleBytes {
+		kind := l.next()
+		part := body[l.textFrom:l.textTo]
+		if !isASCII(part) {
+			part = part[:min(len(part), sampleBytes-len(out))]
+			out = append(append(out, part...), '\n')
 		}
-		start, end := i, i
-		for start > 0 && i-start < around && body[start-1] != '>' && body[start-1] != '\n' && body[start-1] < utf8.RuneSelf {
-			start--
-		}
-		// A run goes on over short stretches of ASCII: spaces, second bytes.
-		for last := i; end < len(body) && end-last <= around && body[end] != '<' && len(out)+end-start < sampleBytes; end++ {
-			if body[end] >= utf8.RuneSelf {
-				last = end
+		switch {
+		case kind == lexEnd:
+			return out
+		case kind == lexStart:
+			if name := atom.Atom(l.id()); name == atom.Script || name == atom.Style {
+				l.skipRaw(name)
 			}
 		}
-		if end == i {
-			end++
-		}
-		out = append(out, body[start:end]...)
-		out = append(out, '\n')
-		i = end
 	}
 	return out
+}
+
+func countHigh(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			n++
+		}
+	}
+	return n
 }
 
 // looksThai recognises the one script in wide use that the detector does not

@@ -1,10 +1,10 @@
 package extract
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/url"
-	"strings"
 	"unicode"
 
 	"golang.org/x/net/html"
@@ -41,7 +41,7 @@ func Extract(ctx context.Context, in Input) (*sift.Document, error) {
 		}
 		return doc, nil
 	}
-	if strings.TrimSpace(string(b.text[:min(len(b.text), 64)])) == "" && len(strings.TrimSpace(string(b.text))) == 0 {
+	if len(bytes.TrimSpace(b.text)) == 0 {
 		return empty(doc), nil
 	}
 	if err := readHTML(ctx, doc, b.text, in); err != nil {

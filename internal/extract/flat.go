@@ -64,7 +64,7 @@ func flatten(ctx context.Context, text []byte) (*html.Node, error) {
 		}
 		switch kind {
 		case lexEnd:
-			f.end()
+			f.flush()
 			root := &html.Node{Type: html.DocumentNode}
 			top := element(atom.Html)
 			root.AppendChild(top)
@@ -168,8 +168,10 @@ func (f *flattener) close(l *lexer) {
 	}
 	switch name {
 	case atom.A:
-		f.flush()
-		f.link = nil
+		if f.link != nil {
+			f.flush()
+			f.link = nil
+		}
 	case atom.Ul, atom.Ol:
 		f.end()
 		f.list = nil
@@ -338,18 +340,21 @@ func (f *flattener) item() {
 	f.list.AppendChild(f.block)
 }
 
-// resume gives the text that follows to the last block there is.
+// resume gives all text that follows to one last block.
 func (f *flattener) resume() {
-	f.block = f.part.LastChild
-	if f.block == nil || f.block.Type != html.ElementNode {
-		f.block = element(atom.P)
-		f.part.AppendChild(f.block)
+	if f.block != nil {
+		return
 	}
-	f.text.WriteByte('\n')
+	f.block = element(atom.P)
+	f.body.AppendChild(f.block)
 }
 
-// end closes the block.
+// end closes the block. Beyond the bound on elements there is no other to come.
 func (f *flattener) end() {
+	if f.elements >= flatElements && f.block != nil {
+		f.write("\n")
+		return
+	}
 	f.flush()
 	f.block, f.link, f.pre = nil, nil, false
 }
@@ -379,11 +384,14 @@ func (f *flattener) write(s string) {
 }
 
 func (f *flattener) openLink(href string) {
-	f.flush()
-	f.link = nil
+	if f.link != nil {
+		f.flush()
+		f.link = nil
+	}
 	if href == "" || f.elements >= flatElements {
 		return
 	}
+	f.flush()
 	if f.block == nil {
 		f.open(atom.P)
 	}

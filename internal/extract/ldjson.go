@@ -2,6 +2,7 @@ package extract
 
 import (
 	"encoding/json"
+	"html"
 	"strings"
 )
 
@@ -103,7 +104,7 @@ func rank(o map[string]any) int {
 			r = 5
 		case t == "DiscussionForumPosting", t == "SocialMediaPosting", t == "QAPage", t == "Question", t == "Recipe", t == "Review", t == "HowTo":
 			r = 4
-		case t == "Product", t == "Book", t == "Course", t == "Event", t == "Movie", t == "SoftwareApplication", t == "VideoObject",
+		case t == "Product", t == "ProductGroup", t == "Book", t == "Course", t == "Event", t == "Movie", t == "SoftwareApplication", t == "VideoObject",
 			t == "Dataset", t == "JobPosting", t == "PodcastEpisode", t == "CreativeWork", t == "Service":
 			r = 3
 		case strings.HasSuffix(t, "Page"):
@@ -134,7 +135,7 @@ func (l *linked) names(v any, depth int) []string {
 	}
 	switch v := v.(type) {
 	case string:
-		return []string{v}
+		return []string{str(v)}
 	case []any:
 		var out []string
 		for _, e := range v {
@@ -183,7 +184,7 @@ func (l *linked) site() string {
 func str(v any) string {
 	switch v := v.(type) {
 	case string:
-		return v
+		return html.UnescapeString(v) // many write their JSON as if it were HTML
 	case []any:
 		if len(v) > 0 {
 			if s, ok := v[0].(string); ok {

@@ -30,6 +30,7 @@ type metadata struct {
 	lang   string
 
 	itemAuthors []string // microdata and rel=author
+	bylines     []string // texts of elements whose class says that they name the author
 	itemDates   []string // itemprop=datePublished
 	times       []string // time elements with datetime
 	markedTimes []string // time elements that say they are of publication
@@ -94,6 +95,13 @@ func (m *metadata) element(n *html.Node) {
 			m.itemAuthors = add(m.itemAuthors, itemName(n))
 		}
 	}
+	if class := attr(n, "class"); len(m.bylines) == 0 && isByline(class) {
+		if s := text(n); len(s) <= 2*maxByline {
+			if s = author(s); s != "" && len(s) <= maxByline && !strings.ContainsAny(s, "0123456789:|/") {
+				m.bylines = add(m.bylines, s)
+			}
+		}
+	}
 	switch n.DataAtom {
 	case atom.A:
 		if hasWord(attr(n, "rel"), "author") {
@@ -110,6 +118,21 @@ func (m *metadata) element(n *html.Node) {
 		}
 		m.times = add(m.times, d)
 	}
+}
+
+// maxByline is longer than the line that names who wrote a page.
+const maxByline = 60
+
+// isByline says whether a class is that of the author's name.
+func isByline(class string) bool {
+	for c := range strings.FieldsSeq(class) {
+		switch strings.ToLower(c) {
+		case "author", "byline", "author-name", "authorname", "author__name", "author_name", "byline-name", "byline__name", "post-author",
+			"post-author-name", "entry-author", "article-author", "article__author", "article-author-name", "p-author", "vcard", "authors":
+			return true
+		}
+	}
+	return false
 }
 
 func (m *metadata) metaElement(n *html.Node) {
@@ -215,6 +238,9 @@ func (m *metadata) pageTitle(about map[string]any, h1 []string, site, host strin
 			}
 		}
 	}
+	if len(h1) > 0 && !isSite(h1[0], site, host) && same(h1) && likeOne(h1[0], titles) {
+		return h1[0]
+	}
 	best := withoutSite(titles[0], site, host)
 	for _, t := range titles[1:] {
 		// Another title that is the same without its tail shows what the tail is.
@@ -223,6 +249,42 @@ func (m *metadata) pageTitle(about map[string]any, h1 []string, site, host strin
 		}
 	}
 	return best
+}
+
+// same says whether all headings are one.
+func same(h1 []string) bool {
+	for _, h := range h1[1:] {
+		if h != h1[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// likeOne says whether a heading of some length says in other words what one
+// of the titles says: it shares half of its words with it. Titles in the head
+// are often written for search engines, the heading for readers.
+func likeOne(h string, titles []string) bool {
+	words := strings.FieldsFunc(strings.ToLower(h), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) < 3 {
+		return false
+	}
+	for _, t := range titles {
+		in := map[string]bool{}
+		for _, w := range strings.FieldsFunc(strings.ToLower(t), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			in[w] = true
+		}
+		shared := 0
+		for _, w := range words {
+			if in[w] {
+				shared++
+			}
+		}
+		if 2*shared >= len(words) {
+			return true
+		}
+	}
+	return false
 }
 
 // separators stand between a title and the name of the site.
@@ -338,8 +400,7 @@ func (m *metadata) authors(about map[string]any) string {
 		m.meta["citation_author"], m.meta["author"], m.meta["article:author"], m.meta["parsely-author"], m.meta["sailthru.author"],
 		m.meta["dc.creator"], m.meta["dcterms.creator"], m.meta["dc.contributor"],
 		m.linked.names(about["creator"], 0),
-		m.itemAuthors,
-		m.meta["twitter:creator"],
+		m.itemAuthors, m.bylines,
 	}
 	for _, names := range sources {
 		var out []string
@@ -369,6 +430,7 @@ func author(s string) string {
 	switch {
 	case strings.Contains(s, "://"), strings.HasPrefix(low, "www."), strings.HasPrefix(s, "@"), strings.HasPrefix(s, "/"),
 		low == "admin", low == "administrator", low == "author", low == "unknown", low == "anonymous", low == "null", low == "undefined", low == "none",
+		low == "written by", low == "posted by", low == "by", low == "the author", low == "authors",
 		!strings.ContainsFunc(s, unicode.IsLetter):
 		return ""
 	}
@@ -390,9 +452,15 @@ func (m *metadata) published(about map[string]any) string {
 	dates = append(dates, str(about["uploadDate"]), str(about["dateCreated"]))
 	dates = append(dates, m.itemDates...)
 	dates = append(dates, m.markedTimes...)
-	// One time element on the page is its own; of several, nobody knows.
-	if len(m.times) == 1 {
-		dates = append(dates, m.times...)
+	// One time on the page is its own; of several, nobody knows.
+	if len(m.times) > 0 {
+		one := rfc3339(m.times[0])
+		for _, t := range m.times[1:] {
+			if rfc3339(t) != one {
+				one = ""
+			}
+		}
+		dates = append(dates, one)
 	}
 	for _, d := range dates {
 		if out := rfc3339(d); out != "" {

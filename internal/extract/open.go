@@ -33,12 +33,17 @@ type body struct {
 	text      []byte // valid UTF-8; may share memory with Input.Body
 }
 
+// textLimit is the bound on decoded text that in asks for.
+func textLimit(in Input) int {
+	if in.MaxText > 0 {
+		return in.MaxText
+	}
+	return MaxText
+}
+
 // open decides what the bytes are and decodes them.
 func open(ctx context.Context, in Input) (body, error) {
-	limit := in.MaxText
-	if limit <= 0 {
-		limit = MaxText
-	}
+	limit := textLimit(in)
 	raw := in.Body
 	if inner, ok, err := unzip(ctx, raw, limit); err != nil {
 		return body{}, err
@@ -64,7 +69,7 @@ func open(ctx context.Context, in Input) (body, error) {
 // sitemap.xml.gz. What is inside is judged like a body of its own, but not
 // opened again.
 func unzip(ctx context.Context, raw []byte, limit int) (inner []byte, ok bool, err error) {
-	if !bytes.HasPrefix(raw, []byte("\x1f\x8b\x08")) {
+	if !isGzip(raw) {
 		return nil, false, nil
 	}
 	z, err := gzip.NewReader(newSource(ctx, raw))
@@ -82,6 +87,8 @@ func unzip(ctx context.Context, raw []byte, limit int) (inner []byte, ok bool, e
 	}
 	return inner, true, nil
 }
+
+func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte("\x1f\x8b\x08")) }
 
 // ended turns the error of a step into what the caller is told.
 func ended(err error) error {

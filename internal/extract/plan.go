@@ -11,6 +11,9 @@ const (
 	// attributes counted as one node: about 350 MB. A page of 10 MB has some
 	// 500,000; the largest single page of a standard about 1,500,000.
 	maxNodes = 2_000_000
+	// maxSteps is how many open elements the parser may look at for end tags
+	// that fit none of them: about a second.
+	maxSteps = 50_000_000
 	// maxOpen is where html.Parse gives up on nesting.
 	maxOpen = 512
 	// maxAttrs is how many attributes of one tag are kept on a large page.
@@ -20,7 +23,8 @@ const (
 )
 
 // A plan says how a page is turned into a tree, decided by looking at its tags
-// before anything is built. Two things make a small page take gigabytes:
+// before anything is built. Three things make a small page cost gigabytes or
+// minutes:
 //
 //   - A tag can hold any number of attributes, and every one costs the parser
 //     a hundred bytes and more.
@@ -28,6 +32,8 @@ const (
 //     again in every block that follows, with all its attributes, as the HTML
 //     standard wants it. Four hundred unclosed ones in front of a hundred
 //     thousand paragraphs become forty million nodes.
+//   - An end tag is compared with every open element, of which there can be
+//     five hundred.
 type plan struct {
 	flat   bool // too much for a tree: walk the tags instead
 	rename bool // parse with formatting elements under other names, which are not reopened
@@ -41,7 +47,7 @@ func makePlan(text []byte) plan {
 	p := plan{nodes: w.nodes, cut: w.attrs > maxAttrs, rename: w.nodes+w.reopened > maxNodes}
 	// Where our reading of raw text may differ from the parser's, neither a
 	// rename nor a cut can be trusted.
-	p.flat = w.nodes > maxNodes || w.unsure && (p.rename || p.cut || len(text) > smallPage)
+	p.flat = w.nodes > maxNodes || w.steps > maxSteps || w.unsure && (p.rename || p.cut || len(text) > smallPage)
 	if !p.rename {
 		p.nodes += w.reopened
 	}
@@ -74,6 +80,7 @@ type walk struct {
 	nodes    int  // tags, texts and half the attributes
 	reopened int  // nodes of formatting elements that may be opened again, at most
 	attrs    int  // the most attributes of one tag
+	steps    int  // how far end tags look for their elements
 	unsure   bool // raw text or CDATA inside SVG or MathML, where what is a tag depends on the tree
 }
 
@@ -148,6 +155,7 @@ func follow(text []byte) walk {
 					w.nodes += inner.nodes
 					w.reopened += inner.reopened
 					w.attrs = max(w.attrs, inner.attrs)
+					w.steps += inner.steps
 					w.unsure = w.unsure || inner.unsure
 				}
 				l.textFrom, l.textTo = l.pos, l.pos
@@ -170,6 +178,7 @@ func follow(text []byte) walk {
 			open = append(open, openTag{id, weight})
 		case lexClose:
 			id := l.id()
+			steps := min(len(open), maxOpen)
 			for i := len(open) - 1; i >= 0 && i >= len(open)-64; i-- {
 				if open[i].id != id {
 					continue
@@ -177,6 +186,7 @@ func follow(text []byte) walk {
 				if i == len(open)-1 {
 					list -= open[i].weight
 				}
+				steps = len(open) - i
 				for _, o := range open[i:] {
 					if isForeign(o.id) {
 						foreign--
@@ -185,6 +195,7 @@ func follow(text []byte) walk {
 				open = open[:i]
 				break
 			}
+			w.steps += steps
 		}
 	}
 }

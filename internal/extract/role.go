@@ -181,7 +181,15 @@ func pairRole(a, b string) role {
 		if a == "read" || a == "up" || a == "whats" {
 			return roleRelated
 		}
-	case "posts", "articles", "stories", "news", "products", "content", "items", "reading":
+	case "extras", "stats":
+		if a == "user" || a == "author" || a == "profile" || a == "poster" {
+			return roleMeta
+		}
+	case "list":
+		if a == "topic" || a == "thread" {
+			return roleRelated
+		}
+	case "posts", "articles", "stories", "news", "products", "content", "items", "reading", "topics", "threads", "questions", "discussions":
 		switch a {
 		case "more", "similar", "other", "latest", "recent", "suggested", "also", "previous", "next":
 			return roleRelated

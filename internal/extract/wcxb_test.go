@@ -93,7 +93,9 @@ func (g *goldPage) load(t testing.TB) []byte {
 
 func wordBag(s string) map[string]int {
 	bag := map[string]int{}
-	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && !unicode.Is(unicode.Mn, r) }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && !unicode.Is(unicode.Mn, r)
+	}) {
 		bag[w]++
 	}
 	return bag
