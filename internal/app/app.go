@@ -6,10 +6,8 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"time"
 
 	"sift.build/sift/internal/auth"
 	"sift.build/sift/internal/config"
@@ -153,9 +151,3 @@ func callers(cfg config.Config) []auth.Entry {
 	}
 	return entries
 }
-
-// startupError says what could not start and why.
-func startupError(what string, err error) error { return fmt.Errorf("%s: %w", what, err) }
-
-// shutdownGrace is how long requests in flight may go on after a stop signal.
-const shutdownGrace = 10 * time.Second

@@ -21,7 +21,7 @@ type Converter struct {
 }
 
 // NewConverter makes a Converter. base is what relative links are resolved
-// against, "" to leave them as they are.
+// against; where it is "" they become text.
 func NewConverter(cfg config.Config, base string, mode sift.Mode) *Converter {
 	return &Converter{
 		parse: gate.NewParse(int64(cfg.Limits.ParseMemory)),

@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -10,6 +12,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"sift.build/sift/internal/api"
 	"sift.build/sift/internal/auth"
@@ -28,7 +32,14 @@ type ServeOptions struct {
 	// Listening is called once, with the address, when requests are taken.
 	// nil: nobody wants to know.
 	Listening func(addr net.Addr)
+	// Grace is how long requests in flight may go on after ctx has ended.
+	// 0: defaultGrace.
+	Grace time.Duration
 }
+
+// defaultGrace ends before a supervisor's patience does: docker kills after
+// 10 s, systemd and Kubernetes later.
+const defaultGrace = 8 * time.Second
 
 // memoryTarget is the heap size at which the garbage collector works harder.
 // Eight pages of 10 MB at once must leave the process under 350 MB; without a
@@ -45,7 +56,7 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	}
 	people, err := auth.New(callers(cfg))
 	if err != nil {
-		return startupError("callers", err)
+		return fmt.Errorf("callers: %w", err)
 	}
 
 	lock, err := dcache.LockServer(cfg.DataDir)
@@ -79,25 +90,29 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 			return nil
 		},
 	}
-	listener, err := listen(ctx, "listen", cfg.Listen)
+	listener, err := listen(ctx, "listen", cfg.Listen, people)
 	if err != nil {
 		return err
 	}
 	var metricsListener net.Listener
+	metricsAddress := ""
 	if cfg.Metrics.Listen == "" {
 		edge.Metrics = m.Handler()
-	} else if metricsListener, err = listen(ctx, "metrics.listen", cfg.Metrics.Listen); err != nil {
+	} else if metricsListener, err = listen(ctx, "metrics.listen", cfg.Metrics.Listen, people); err != nil {
 		return errors.Join(err, listener.Close())
+	} else {
+		metricsAddress = metricsListener.Addr().String()
 	}
 
-	srv := api.NewHTTPServer(api.New(edge).Handler(), log)
-	// Requests in flight outlive the stop signal by shutdownGrace, no longer.
+	var flight inFlight
+	srv := api.NewHTTPServer(flight.count(api.New(edge).Handler()), log)
+	// Requests in flight outlive the stop signal by the grace, no longer.
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer endRequests()
 	srv.BaseContext = func(net.Listener) context.Context { return requests }
 
 	log.Info("listening", "address", listener.Addr().String(), "version", opts.Version, "data_dir", cfg.DataDir,
-		"callers", len(cfg.Callers), "metrics", cfg.Metrics.Listen)
+		"callers", len(cfg.Callers), "metrics", metricsAddress)
 	for _, e := range p.guard.Exceptions() {
 		log.Warn("the guard has an exception", "allow", e)
 	}
@@ -140,14 +155,16 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	}
 	stopping.Store(true)
 	stop()
-	log.Info("stopping", "grace", shutdownGrace.String())
-	graceful, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	grace := cmp.Or(opts.Grace, defaultGrace)
+	log.Info("stopping", "grace", grace.String())
+	graceful, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if e := srv.Shutdown(graceful); e != nil {
 		log.Warn("requests did not end in time and are cut off")
 		endRequests()
 		err = errors.Join(err, ignoreDeadline(srv.Close()))
 	}
+	flight.end()
 	if metricsSrv != nil {
 		err = errors.Join(err, ignoreDeadline(metricsSrv.Close()))
 	}
@@ -167,13 +184,75 @@ func ignoreDeadline(err error) error {
 	return err
 }
 
-func listen(ctx context.Context, key, address string) (net.Listener, error) {
+// listen opens a listener. Without callers it must turn out to be on the
+// loopback: the configuration was judged by what it says, and a name such as
+// localhost means what the system's tables make of it.
+func listen(ctx context.Context, key, address string, people *auth.Callers) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, startupError("cannot listen on "+address+" (key "+key+")", err)
+		hint := ""
+		if errors.Is(err, syscall.EADDRINUSE) {
+			hint = "; another program, perhaps another sift, listens there"
+		}
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err // it names the address once more
+		}
+		return nil, fmt.Errorf("cannot listen on %s (key %s): %w%s", address, key, err, hint)
+	}
+	if !people.Configured() && !onLoopback(l.Addr()) {
+		err := fmt.Errorf("%s (key %s) is %s here, which other machines can reach, and there is no [[caller]] who would need a key; "+
+			"listen on 127.0.0.1, or add a caller", address, key, l.Addr())
+		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+func onLoopback(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.AddrPort().Addr().Unmap().IsLoopback()
+}
+
+// inFlight counts the requests that are being answered. An http.Server that is
+// closed leaves its handlers running, and what they use must not be closed
+// under them.
+type inFlight struct {
+	mu    sync.Mutex
+	n     int
+	ended chan struct{} // not nil once end was called; closed when none is left
+}
+
+func (f *inFlight) count(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		late := f.ended != nil
+		if !late {
+			f.n++
+		}
+		f.mu.Unlock()
+		if late {
+			panic(http.ErrAbortHandler)
+		}
+		defer func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if f.n--; f.n == 0 && f.ended != nil {
+				close(f.ended)
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// end waits for the last request and lets no other begin.
+func (f *inFlight) end() {
+	f.mu.Lock()
+	f.ended = make(chan struct{})
+	if f.n == 0 {
+		close(f.ended)
+	}
+	f.mu.Unlock()
+	<-f.ended
 }
 
 // reload takes over the callers of each new configuration. Work in flight
