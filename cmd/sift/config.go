@@ -10,14 +10,20 @@ import (
 )
 
 func (p *program) configCommand() *cobra.Command {
-	c := group(&cobra.Command{Use: "config", Short: "Check or show the configuration"})
+	c := group(&cobra.Command{
+		Use:     "config",
+		Short:   "Check or show the configuration",
+		Long:    "Check the configuration, or show what holds after defaults, file and environment.",
+		Example: "  sift config check\n  sift config show",
+	})
 	c.AddCommand(
 		&cobra.Command{
 			Use:   "check",
 			Short: "Report every mistake in the configuration",
 			Long: `Read the configuration file and the environment, and report every mistake at
 once with its line. Ends with 0 when there is none, else with 2.`,
-			Args: cobra.NoArgs,
+			Example: "  sift config check --config /etc/sift/sift.toml",
+			Args:    cobra.NoArgs,
 			RunE: func(*cobra.Command, []string) error {
 				for _, m := range config.Suspicious(p.environ) {
 					fmt.Fprintln(p.err, "note:", m)
@@ -27,11 +33,11 @@ once with its line. Ends with 0 when there is none, else with 2.`,
 					return err
 				}
 				if _, err := app.NewGuard(cfg.Guard); err != nil {
-					return &usageError{err}
+					return err
 				}
 				path, err := config.Path(p.configFile, p.environ)
 				if err != nil {
-					return &usageError{err}
+					return err
 				}
 				if path == "" {
 					path = "no file; defaults and environment"
@@ -43,7 +49,10 @@ once with its line. Ends with 0 when there is none, else with 2.`,
 		&cobra.Command{
 			Use:   "show",
 			Short: "Print the effective values, without secrets",
-			Args:  cobra.NoArgs,
+			Long: `Print what holds after defaults, file and environment, as a configuration file.
+Callers stand there as comments, with only the beginning of their hashes.`,
+			Example: "  SIFT_FETCH_TIMEOUT=10s sift config show",
+			Args:    cobra.NoArgs,
 			RunE: func(*cobra.Command, []string) error {
 				cfg, err := p.load(nil)
 				if err != nil {

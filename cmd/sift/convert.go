@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -32,26 +30,31 @@ file from standard input. No network and no cache are used.`,
 		Example: `  sift convert page.html
   sift convert --base-url https://example.com/docs/ --mode links page.html
   sift convert --json *.html > pages.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("no file given; name one, or \"-\" for standard input")
+			}
+			return nil
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&mode, "mode", string(sift.ModeClean), "`MODE`: "+modeList())
-	f.StringVar(&base, "base-url", "", "`URL` that relative links are resolved against")
+	f.StringVar(&base, "base-url", "", "`URL` that relative links are resolved against; without it they become text")
 	f.BoolVar(&asJSON, "json", false, `print one JSON envelope a line, with "file"; failures too`)
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(sift.Modes(), sift.Mode(mode)) {
-			return usagef("unknown mode %q; the modes are %s", mode, modeList())
+			return unknownMode(mode)
 		}
 		if base != "" {
-			if u, err := url.Parse(base); err != nil || !u.IsAbs() || u.Host == "" {
-				return usagef("--base-url %q is not an absolute URL", base)
+			if u, err := url.Parse(base); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+				return usagef("--base-url %q is not an absolute http or https URL", base)
 			}
 		}
 		if n := slices.Index(args, "-"); n >= 0 && slices.Contains(args[n+1:], "-") {
-			return usagef(`"-" stands for standard input and can be given once`)
+			return errTwoInputs()
 		}
-		cfg, err := p.load(nil)
+		cfg, err := p.loadWithoutStore()
 		if err != nil {
 			return err
 		}
@@ -63,96 +66,42 @@ file from standard input. No network and no cache are used.`,
 
 // converted is what one file came to.
 type converted struct {
-	answer *sift.Answer
-	err    error
+	answer  *sift.Answer
+	failure *sift.Failure // nil: there is an answer
 }
 
 func (p *program) convertAll(ctx context.Context, conv *app.Converter, files []string, asJSON bool) error {
-	results := make([]chan converted, len(files))
-	for i := range results {
-		results[i] = make(chan converted, 1)
-	}
-	workers := min(runtime.NumCPU(), len(files))
-	// No worker runs far ahead of the printing: what is finished is held in
-	// memory until its turn.
-	ahead := make(chan struct{}, 4*workers)
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-	next := make(chan int)
-	wg.Go(func() {
-		defer close(next)
-		for i := range files {
-			select {
-			case ahead <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return
-			}
+	var sum tally
+	bar := p.newProgress(len(files))
+	defer bar.clear()
+	err := inOrder(ctx, len(files), runtime.NumCPU(), func(ctx context.Context, i int) converted {
+		return p.convertOne(ctx, conv, files[i])
+	}, func(i int, r converted) error {
+		code := exitOK
+		if r.failure != nil {
+			code = exitCode(r.failure.Code)
 		}
+		sum.add(code)
+		bar.clear()
+		defer bar.step()
+		return p.printConverted(files[i], r, asJSON, len(files) > 1)
 	})
-	for range workers {
-		wg.Go(func() {
-			for i := range next {
-				results[i] <- p.convertOne(ctx, conv, files[i])
-			}
-		})
+	if err != nil {
+		return err
 	}
-
-	failed, code := 0, exitOK
-	for i, file := range files {
-		var r converted
-		select {
-		case r = <-results[i]:
-			<-ahead
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if r.err != nil {
-			failed++
-			c, _ := codeOf(ctx, r.err)
-			if code == exitOK {
-				code = c
-			}
-		}
-		if err := p.printConverted(file, r, asJSON, len(files) > 1); err != nil {
-			return err
-		}
-	}
-	switch {
-	case failed == 0:
-		return nil
-	case failed < len(files):
-		return &exitError{exitPartial}
-	default:
-		return &exitError{code}
-	}
+	return sum.result()
 }
 
 func (p *program) convertOne(ctx context.Context, conv *app.Converter, file string) converted {
-	in := p.in
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return converted{err: &usageError{err}}
-		}
-		defer f.Close()
-		in = f
-	}
-	body, err := io.ReadAll(io.LimitReader(in, conv.MaxBytes()+1))
+	body, err := p.readFile(ctx, file, conv.MaxBytes())
 	if err != nil {
-		return converted{err: fmt.Errorf("read %s: %w", file, err)}
+		return converted{failure: sift.AsFailure(err)}
 	}
 	a, err := conv.Convert(ctx, file, body)
-	return converted{answer: a, err: err}
+	if err != nil {
+		return converted{failure: sift.AsFailure(err)}
+	}
+	return converted{answer: a}
 }
 
 func (p *program) printConverted(file string, r converted, asJSON, many bool) error {
@@ -165,12 +114,9 @@ func (p *program) printConverted(file string, r converted, asJSON, many bool) er
 		line.Write(name)
 		line.WriteByte(',')
 		var rest []byte
-		if r.err != nil {
-			f := sift.AsFailure(r.err)
-			if _, ok := errors.AsType[*usageError](r.err); ok {
-				f = sift.Fail(sift.CodeInvalid, "%v", r.err)
-			}
-			if rest, err = json.Marshal(f.JSON()); err != nil {
+		if r.failure != nil {
+			p.confess(r.failure)
+			if rest, err = json.Marshal(r.failure.JSON()); err != nil {
 				return fmt.Errorf("encode failure: %w", err)
 			}
 		} else {
@@ -181,8 +127,8 @@ func (p *program) printConverted(file string, r converted, asJSON, many bool) er
 		_, err = line.WriteTo(p.out)
 		return err
 	}
-	if r.err != nil {
-		fmt.Fprintf(p.err, "sift: %s: %v\n", file, r.err)
+	if r.failure != nil {
+		p.complain(fmt.Errorf("%s: %w", file, r.failure))
 		return nil
 	}
 	for _, w := range r.answer.Warnings {

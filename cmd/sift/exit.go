@@ -62,12 +62,15 @@ type exitError struct{ code int }
 func (e *exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
 // usageError is a mistake in how sift was called.
-type usageError struct{ err error }
+type usageError struct {
+	err       error
+	elsewhere bool // the help of the command would not help: it is in a file
+}
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return &usageError{err: fmt.Errorf(format, args...)} }
 
 // codeOf decides how the program ends. print says whether the error's text
 // still has to be shown.
@@ -78,13 +81,15 @@ func codeOf(ctx context.Context, err error) (code int, show bool) {
 	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code, false
 	}
-	if ctx.Err() != nil {
+	// What else went wrong after a signal is still worth a word.
+	f, failed := errors.AsType[*sift.Failure](err)
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || failed && f.Code == sift.CodeCancel) {
 		return exitInterrupted, false
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, true
 	}
-	if f, ok := errors.AsType[*sift.Failure](err); ok {
+	if failed {
 		return exitCode(f.Code), true
 	}
 	return exitFailure, true

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"sift.build/sift/internal/sift"
 )
 
@@ -59,24 +62,68 @@ func TestTheExitCodesAreDocumentedInBothPlaces(t *testing.T) {
 	}
 }
 
+// commands lists every command with the words it is called by.
+func commands(t *testing.T) map[string]*cobra.Command {
+	t.Helper()
+	all := make(map[string]*cobra.Command)
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		all[c.CommandPath()] = c
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk((&program{}).root())
+	if len(all) < 15 {
+		t.Fatalf("only %d commands", len(all))
+	}
+	return all
+}
+
 func TestEveryCommandIsListedInTheCommandLineReference(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/cli.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{}
-	for _, c := range p.root().Commands() {
-		names := []string{c.Name()}
-		if c.HasSubCommands() {
-			names = nil
-			for _, sub := range c.Commands() {
-				names = append(names, c.Name()+" "+sub.Name())
-			}
+	for path, c := range commands(t) {
+		if c.Parent() != nil && c.Parent().Name() == "completion" {
+			continue // one line stands for every shell
 		}
-		for _, n := range names {
-			if !strings.Contains(string(doc), "`sift "+n) {
-				t.Errorf("docs/cli.md does not mention `sift %s`", n)
-			}
+		if c.HasSubCommands() && c.Name() != "completion" {
+			continue
+		}
+		if !strings.Contains(string(doc), "| `"+path) {
+			t.Errorf("docs/cli.md does not list `%s`", path)
+		}
+	}
+}
+
+func TestTheHelpOfEveryCommandHasAnExample(t *testing.T) {
+	for path, c := range commands(t) {
+		if !strings.Contains(c.Example, "sift ") || c.Short == "" || c.Long == "" {
+			t.Errorf("%s: short %q, long %q, example %q", path, c.Short, c.Long, c.Example)
+		}
+		if c.HasSubCommands() && c.Parent() != nil && c.Name() != "completion" && !strings.Contains(c.Example, path) {
+			t.Errorf("%s: the example %q is of something else", path, c.Example)
+		}
+	}
+}
+
+// Every flag of the reference exists and the other way round; flags that every
+// command has are not repeated there.
+func TestTheFlagsOfTheReferenceExist(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"--help": true, "--version": true} // cobra adds them when it runs
+	for _, c := range commands(t) {
+		c.Flags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
+		c.PersistentFlags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
+	}
+	for _, flag := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(string(doc), -1) {
+		if !known[flag] {
+			t.Errorf("docs/cli.md names %s, which no command has", flag)
 		}
 	}
 }

@@ -23,19 +23,20 @@ name has no address). Names are looked up; nothing is connected to.
 		Example: `  sift explain http://169.254.169.254/
   sift explain --json - < urls.txt`,
 	}
+	c.ValidArgsFunction = cobra.NoFileCompletions
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		urls, err := p.list(args)
+		urls, err := p.list(cmd.Context(), args)
 		if err != nil {
 			return err
 		}
-		cfg, err := p.load(nil)
+		cfg, err := p.loadWithoutStore()
 		if err != nil {
 			return err
 		}
 		g, err := app.NewGuard(cfg.Guard)
 		if err != nil {
-			return &usageError{err}
+			return err
 		}
 		for _, u := range urls {
 			v := g.Explain(cmd.Context(), u)

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,27 +23,31 @@ import (
 // beside it: what it refuses is tried again.
 const fetchWorkers = 8
 
-// maxList bounds a list of URLs on standard input.
-const maxList = 4 << 20
+// patience is how long a URL is tried again while a gate says busy, where no
+// --timeout says it. Many URLs of one slow host take their time; a server that
+// is busy for longer than this is not going to answer.
+const patience = 5 * time.Minute
 
 func (p *program) fetchCommand() *cobra.Command {
 	var t sift.Target
 	var mode, timeout, server, keyFile string
 	var maxAge int
-	var asJSON bool
+	var asJSON, unencrypted bool
 	c := &cobra.Command{
 		Use:   "fetch [flags] URL…",
 		Short: "Fetch pages and print what was asked for",
 		Long: `Fetch one or many URLs. The content goes to standard output and nothing else
 does; notices go to standard error. Without a server this process fetches by
 itself, with the same guard and cache; --server or $SIFT_URL names a server to
-ask instead, $SIFT_KEY or --key-file the key for it.
+ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 
 "-", or no URL with a list piped in, reads one URL a line from standard input.`,
 		Example: `  sift fetch https://example.com/
   sift fetch --mode outline https://go.dev/ref/spec
   sift fetch --max-chars 4000 --offset 4000 https://go.dev/ref/spec
-  sift fetch --json - < urls.txt`,
+  sift fetch --json - < urls.txt
+  SIFT_KEY=$(cat key) sift fetch --server https://sift.example.com https://example.com/`,
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	f := c.Flags()
 	f.StringVar(&mode, "mode", string(sift.ModeClean), "`MODE`: "+modeList())
@@ -52,14 +55,15 @@ ask instead, $SIFT_KEY or --key-file the key for it.
 	f.IntVar(&t.Offset, "offset", 0, "where the window starts, in `CHARACTERS`")
 	f.StringVar(&t.Snapshot, "snapshot", "", "go on reading the very copy with this `ID`")
 	f.IntVar(&maxAge, "max-age", 0, "newest cached copy that will do, in `SECONDS`; 0 fetches again")
-	f.StringVar(&timeout, "timeout", "", "one deadline for each URL, in `SECONDS` or as 1m30s")
+	f.StringVar(&timeout, "timeout", "", "one deadline for each URL, in `SECONDS` or as 1m30s; the configured one holds too")
 	f.BoolVar(&asJSON, "json", false, "print one JSON envelope a line, failures too")
 	f.StringVar(&server, "server", "", "ask the sift server at `URL` (default $SIFT_URL)")
 	f.StringVar(&keyFile, "key-file", "", "`FILE` with the key for the server (default: $SIFT_KEY)")
+	f.BoolVar(&unencrypted, "send-key-unencrypted", false, "send the key over plain http to another machine, where everybody on the way can read it")
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(sift.Modes(), sift.Mode(mode)) {
-			return usagef("unknown mode %q; the modes are %s", mode, modeList())
+			return unknownMode(mode)
 		}
 		t.Mode = sift.Mode(mode)
 		if t.MaxChars < 1 {
@@ -81,14 +85,17 @@ ask instead, $SIFT_KEY or --key-file the key for it.
 			}
 			t.Timeout = &s
 		}
-		urls, err := p.list(args)
+		if !f.Changed("server") {
+			server = p.env("SIFT_URL")
+		}
+		if server == "" && (keyFile != "" || unencrypted) {
+			return usagef("--key-file and --send-key-unencrypted go with --server or $SIFT_URL")
+		}
+		urls, err := p.list(cmd.Context(), args)
 		if err != nil {
 			return err
 		}
-		if server == "" {
-			server = p.env("SIFT_URL")
-		}
-		fetch, closeFetcher, err := p.fetcher(cmd.Context(), server, keyFile)
+		fetch, closeFetcher, err := p.fetcher(cmd.Context(), server, keyFile, unencrypted)
 		if err != nil {
 			return err
 		}
@@ -106,6 +113,10 @@ func modeNames() []string {
 	return names
 }
 
+func unknownMode(mode string) error {
+	return usagef("unknown mode %q%s; the modes are %s", mode, didYouMean(mode, modeNames()), modeList())
+}
+
 func modeList() string { return strings.Join(modeNames(), ", ") }
 
 // seconds reads "5", "1.5" or a Go duration.
@@ -118,64 +129,10 @@ func seconds(s string) (float64, error) {
 		}
 		v = d.Seconds()
 	}
-	if !(v > 0) { // NaN too
-		return 0, usagef("--timeout must be more than 0")
+	if !(v > 0) || math.IsInf(v, 1) { // NaN too
+		return 0, usagef("--timeout must be a time above 0, not %s", s)
 	}
 	return v, nil
-}
-
-// list gives the arguments, or the lines of standard input for "-" and for no
-// argument with something piped in. Blank lines and lines that begin with #
-// are left out.
-func (p *program) list(args []string) ([]string, error) {
-	piped := len(args) == 0 && !isTerminal(p.in)
-	var out []string
-	read := false
-	for _, a := range args {
-		if a != "-" {
-			out = append(out, a)
-			continue
-		}
-		if read {
-			return nil, usagef(`"-" stands for standard input and can be given once`)
-		}
-		read = true
-		lines, err := p.lines()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, lines...)
-	}
-	if piped {
-		lines, err := p.lines()
-		if err != nil {
-			return nil, err
-		}
-		out = lines
-	}
-	if len(out) == 0 {
-		return nil, usagef("no URL given; name one, or pipe a list in with one URL a line")
-	}
-	return out, nil
-}
-
-func (p *program) lines() ([]string, error) {
-	b, err := io.ReadAll(io.LimitReader(p.in, maxList+1))
-	if err != nil {
-		return nil, fmt.Errorf("read standard input: %w", err)
-	}
-	if len(b) > maxList {
-		return nil, usagef("the list on standard input is longer than %d bytes", maxList)
-	}
-	var out []string
-	sc := bufio.NewScanner(strings.NewReader(string(b)))
-	sc.Buffer(nil, maxList+1)
-	for sc.Scan() {
-		if line := strings.TrimSpace(sc.Text()); line != "" && line[0] != '#' {
-			out = append(out, line)
-		}
-	}
-	return out, sc.Err()
 }
 
 // answer is what one URL came to: an envelope as JSON with its content, or a
@@ -187,31 +144,40 @@ type answer struct {
 	failure *sift.Failure
 }
 
-type fetchFunc func(ctx context.Context, t sift.Target) answer
+// fetchFunc answers one target. wait is how long it takes at least until a gate
+// that was full is worth another try.
+type fetchFunc func(ctx context.Context, t sift.Target) (a answer, wait time.Duration)
+
+// ownGateWait is the wait for a slot of this process: nobody else's fetches
+// are in the way, and each ends by itself.
+const ownGateWait = 100 * time.Millisecond
 
 // fetcher gives the way to fetch: a server's, or this process's own.
-func (p *program) fetcher(ctx context.Context, server, keyFile string) (fetchFunc, func() error, error) {
+func (p *program) fetcher(ctx context.Context, server, keyFile string, unencrypted bool) (fetchFunc, func() error, error) {
 	if server != "" {
 		key, err := p.key(keyFile)
 		if err != nil {
 			return nil, nil, err
 		}
-		c, err := client.New(client.Config{URL: server, Key: key})
+		cfg := client.Config{URL: server, Key: key, SendKeyUnencrypted: unencrypted}
+		c, err := client.New(cfg)
 		if err != nil {
-			return nil, nil, &usageError{err}
+			cfg.SendKeyUnencrypted = true
+			if _, other := client.New(cfg); other == nil {
+				err = fmt.Errorf("%w (--send-key-unencrypted)", err)
+			}
+			return nil, nil, &usageError{err: err}
 		}
-		return func(ctx context.Context, t sift.Target) answer {
+		return func(ctx context.Context, t sift.Target) (answer, time.Duration) {
 			a, err := c.FetchTarget(ctx, t)
 			if err != nil {
-				return failed(err)
+				f := sift.AsFailure(err)
+				return failed(f), max(f.RetryAfter, ownGateWait)
 			}
-			return answered(&a.Envelope, a.JSON)
+			return answered(&a.Envelope, a.JSON), 0
 		}, func() error { c.Close(); return nil }, nil
 	}
-	if keyFile != "" {
-		return nil, nil, usagef("--key-file goes with --server or $SIFT_URL")
-	}
-	cfg, err := p.load(nil)
+	cfg, err := p.loadWithoutStore()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,17 +185,16 @@ func (p *program) fetcher(ctx context.Context, server, keyFile string) (fetchFun
 	if err != nil {
 		return nil, nil, err
 	}
-	return func(ctx context.Context, t sift.Target) answer {
+	return func(ctx context.Context, t sift.Target) (answer, time.Duration) {
 		env, err := local.FetchTarget(ctx, t)
 		if err != nil {
-			return failed(err)
+			return failed(sift.AsFailure(err)), ownGateWait
 		}
-		return answered(env, env.AppendJSON(nil))
+		return answered(env, env.AppendJSON(nil)), 0
 	}, local.Close, nil
 }
 
-func failed(err error) answer {
-	f := sift.AsFailure(err)
+func failed(f *sift.Failure) answer {
 	raw, err := json.Marshal(f.JSON())
 	if err != nil {
 		raw = []byte("{}") // strings and numbers cannot fail to encode
@@ -252,79 +217,55 @@ func answered(env *sift.Envelope, raw []byte) answer {
 // fetchAll fetches every URL, several at once, and prints the answers in the
 // order asked.
 func (p *program) fetchAll(ctx context.Context, fetch fetchFunc, t sift.Target, urls []string, asJSON bool) error {
-	answers := make([]chan answer, len(urls))
-	for i := range answers {
-		answers[i] = make(chan answer, 1)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-	next := make(chan int)
-	wg.Go(func() {
-		defer close(next)
-		for i := range urls {
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	for range min(fetchWorkers, len(urls)) {
-		wg.Go(func() {
-			for i := range next {
-				target := t
-				target.URL = urls[i]
-				answers[i] <- fetchPatiently(ctx, fetch, target)
-			}
-		})
-	}
-
-	failures, code := 0, exitOK
-	for i := range urls {
-		var a answer
-		select {
-		case a = <-answers[i]:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	var sum tally
+	bar := p.newProgress(len(urls))
+	defer bar.clear()
+	err := inOrder(ctx, len(urls), fetchWorkers, func(ctx context.Context, i int) answer {
+		target := t
+		target.URL = urls[i]
+		return fetchPatiently(ctx, fetch, target)
+	}, func(i int, a answer) error {
 		if a.failure != nil {
-			failures++
-			if code == exitOK {
-				code = exitCode(a.failure.Code)
-			}
+			sum.add(exitCode(a.failure.Code))
+		} else {
+			sum.add(exitOK)
 		}
-		if err := p.print(urls[i], a, asJSON, len(urls) > 1); err != nil {
-			return err
-		}
+		bar.clear()
+		defer bar.step()
+		return p.print(urls[i], a, asJSON, len(urls) > 1)
+	})
+	if err != nil {
+		return err
 	}
-	switch {
-	case failures == 0:
-		return nil
-	case failures < len(urls):
-		return &exitError{exitPartial}
-	default:
-		return &exitError{code}
-	}
+	return sum.result()
 }
 
 // fetchPatiently waits where a gate says busy: on the command line many URLs
-// of one host are ordinary.
+// of one host are ordinary. The target's time counts from here, so that what
+// it waits is taken from what it may still fetch.
 func fetchPatiently(ctx context.Context, fetch fetchFunc, t sift.Target) answer {
+	start, limit := time.Now(), patience
+	if t.Timeout != nil {
+		limit = time.Duration(min(*t.Timeout, (24*time.Hour).Seconds()) * float64(time.Second))
+	}
 	for {
-		a := fetch(ctx, t)
+		a, wait := fetch(ctx, t)
 		if a.failure == nil || a.failure.Code != sift.CodeBusy {
 			return a
 		}
-		wait := time.NewTimer(min(max(a.failure.RetryAfter, 100*time.Millisecond), time.Minute))
+		left := limit - time.Since(start) - wait
+		if left <= 0 {
+			return a
+		}
+		if t.Timeout != nil {
+			s := left.Seconds()
+			t.Timeout = &s
+		}
+		timer := time.NewTimer(wait)
 		select {
-		case <-wait.C:
+		case <-timer.C:
 		case <-ctx.Done():
-			wait.Stop()
+			timer.Stop()
 			return a
 		}
 	}
@@ -332,6 +273,9 @@ func fetchPatiently(ctx context.Context, fetch fetchFunc, t sift.Target) answer 
 
 func (p *program) print(url string, a answer, asJSON, many bool) error {
 	if asJSON {
+		if a.failure != nil {
+			p.confess(a.failure) // it is not part of the wire form
+		}
 		_, err := fmt.Fprintf(p.out, "%s\n", a.json)
 		return err
 	}

@@ -12,7 +12,12 @@ import (
 )
 
 func (p *program) keyCommand() *cobra.Command {
-	c := group(&cobra.Command{Use: "key", Short: "Make keys for callers"})
+	c := group(&cobra.Command{
+		Use:     "key",
+		Short:   "Make keys for callers",
+		Long:    "Make the keys by which a service knows its callers.",
+		Example: "  sift key new --name research",
+	})
 	var name string
 	create := &cobra.Command{
 		Use:   "new",
@@ -63,5 +68,9 @@ func (p *program) key(file string) (string, error) {
 	if len(b) > maxKeyFile {
 		return "", usagef("key file %s is longer than %d bytes", file, maxKeyFile)
 	}
-	return strings.TrimSpace(string(b)), nil
+	key := strings.TrimSpace(string(b))
+	if key == "" {
+		return "", usagef("key file %s is empty", file)
+	}
+	return key, nil
 }

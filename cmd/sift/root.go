@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"sift.build/sift/internal/app"
 	"sift.build/sift/internal/config"
 	"sift.build/sift/internal/sift"
 )
@@ -28,16 +28,13 @@ func run(ctx context.Context, args, environ []string, io stdio) int {
 	p := &program{stdio: io, environ: environ}
 	root := p.root()
 	root.SetArgs(args)
-	root.SetIn(io.in)
-	root.SetOut(io.out)
-	root.SetErr(io.err)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	code, show := codeOf(ctx, err)
 	if show {
 		p.complain(err)
 	}
-	if code == exitUsage && show {
-		fmt.Fprintln(p.err, "Run 'sift --help' or 'sift COMMAND --help' for usage.")
+	if u, ok := errors.AsType[*usageError](err); ok && show && !u.elsewhere {
+		fmt.Fprintf(p.err, "Run '%s --help' for usage.\n", cmd.CommandPath())
 	}
 	return code
 }
@@ -45,8 +42,21 @@ func run(ctx context.Context, args, environ []string, io stdio) int {
 // complain prints an error with the next step, where there is one.
 func (p *program) complain(err error) {
 	fmt.Fprintln(p.err, "sift:", err)
-	if f, ok := errors.AsType[*sift.Failure](err); ok && f.Hint != "" {
+	f, ok := errors.AsType[*sift.Failure](err)
+	if !ok {
+		return
+	}
+	if f.Hint != "" {
 		fmt.Fprintf(p.err, "hint: %s\n", hintText(f.Hint))
+	}
+	p.confess(f)
+}
+
+// confess prints the cause of a fault of ours. Its text sends people to the
+// operator's log; here the operator is who reads this.
+func (p *program) confess(f *sift.Failure) {
+	if f.Code == sift.CodeInternal && f.Cause != nil {
+		fmt.Fprintln(p.err, "cause:", f.Cause)
 	}
 }
 
@@ -68,33 +78,102 @@ func hintText(h sift.Hint) string {
 }
 
 func (p *program) root() *cobra.Command {
-	root := &cobra.Command{
+	root := group(&cobra.Command{
 		Use:   "sift",
 		Short: "Fetch web pages for AI agents and hand back only what was asked for",
 		Long: `sift fetches web pages for AI agents, hands back only what was asked for, and
-never lets an agent reach the internal network.
-
-Try:  sift fetch https://example.com/
-      sift serve`,
+never lets an agent reach the internal network.`,
+		Example: `  sift fetch https://example.com/
+  sift serve
+  sift help exit-codes`,
+		Version:       versionText(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cmd.Help()
-		},
-	}
+	})
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&p.configFile, "config", "", "configuration `FILE` (default: $SIFT_CONFIG, else $XDG_CONFIG_HOME/sift/sift.toml if there is one)")
-	root.CompletionOptions.DisableDefaultCmd = false
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{suggestFlag(cmd, err)} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{err: suggestFlag(cmd, err)} })
 	root.AddCommand(
 		p.serveCommand(), p.fetchCommand(), p.convertCommand(), p.explainCommand(),
 		p.keyCommand(), p.configCommand(), p.versionCommand(), exitCodesTopic(),
 	)
-	for _, c := range root.Commands() {
-		wrapArgs(c)
-	}
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	completions(root)
 	wrapArgs(root)
 	return root
+}
+
+// completions adds cobra's own command, made to refuse a shell it does not
+// know: its answer would otherwise be the help, on its way into a file.
+func completions(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		group(c)
+		c.Short = "Print the completions for a shell"
+		c.Example = "  source <(sift completion bash)\n  sift completion fish > ~/.config/fish/completions/sift.fish"
+		for _, shell := range c.Commands() {
+			shell.Short = "Print the completions for " + shell.Name()
+			shell.Example = "  sift completion " + shell.Name()
+		}
+	}
+}
+
+// helpCommand stands in for cobra's own, which prints the general help for a
+// command that does not exist and calls that a success.
+func helpCommand() *cobra.Command {
+	find := func(root *cobra.Command, names []string) (*cobra.Command, error) {
+		c := root
+		for _, name := range names {
+			i := slices.IndexFunc(c.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
+			if i < 0 {
+				return nil, unknownCommand(c, name)
+			}
+			c = c.Commands()[i]
+		}
+		return c, nil
+	}
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Help about any command",
+		Long:    "Print the help of a command, with its flags and examples, or of a topic.",
+		Example: "  sift help fetch\n  sift help exit-codes",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			c, err := find(cmd.Root(), args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return names(c), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := find(cmd.Root(), args)
+			if err != nil {
+				return &usageError{err: err}
+			}
+			c.InitDefaultHelpFlag() // or --help is not in the list
+			return c.Help()
+		},
+	}
+}
+
+// names lists the subcommands of c.
+func names(c *cobra.Command) []string {
+	var out []string
+	for _, sub := range c.Commands() {
+		out = append(out, sub.Name())
+	}
+	return out
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	return fmt.Errorf("unknown command %q for %q%s", name, c.CommandPath(), didYouMean(name, names(c)))
 }
 
 // wrapArgs makes every complaint about arguments a usage error.
@@ -102,7 +181,7 @@ func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return &usageError{err}
+				return &usageError{err: err}
 			}
 			return nil
 		}
@@ -112,23 +191,16 @@ func wrapArgs(c *cobra.Command) {
 	}
 }
 
-// group is a command that only has subcommands.
+// group makes c a command that only has subcommands.
 func group(c *cobra.Command) *cobra.Command {
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
 		}
-		text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
-		if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
-			text += "; did you mean " + strings.Join(s, " or ") + "?"
-		}
-		return errors.New(text)
+		return unknownCommand(cmd, args[0])
 	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := cmd.Usage(); err != nil {
-			return err
-		}
-		return &exitError{exitUsage}
+		return usagef("%s needs one of its commands: %s", cmd.CommandPath(), strings.Join(names(cmd), ", "))
 	}
 	return c
 }
@@ -137,16 +209,29 @@ func group(c *cobra.Command) *cobra.Command {
 func (p *program) load(overrides map[string]string) (config.Config, error) {
 	cfg, err := config.Load(p.configFile, p.environ, overrides)
 	if err != nil {
-		return cfg, &usageError{err}
+		return cfg, &usageError{err: err, elsewhere: true}
 	}
 	return cfg, nil
 }
 
-// quietLog is the log of a command that is not the service: warnings and
-// errors, on stderr.
-func (p *program) quietLog() *slog.Logger {
-	return app.NewLogger(config.Log{Level: "warn", Format: "text"}, p.err)
+// loadWithoutStore is load for a command that can do without a data folder:
+// where not even a home folder is known, as in many a container, DataDir is
+// empty.
+func (p *program) loadWithoutStore() (config.Config, error) {
+	cfg, err := p.load(nil)
+	e, ok := errors.AsType[*config.Error](err)
+	// A data_dir that somebody wrote has a place; this is the default's.
+	if !ok || e.More > 0 || len(e.Mistakes) != 1 || e.Mistakes[0].Key != "data_dir" || e.Mistakes[0].File+e.Mistakes[0].Source != "" {
+		return cfg, err
+	}
+	cfg, err = p.load(map[string]string{"data_dir": os.DevNull})
+	cfg.DataDir = ""
+	return cfg, err
 }
+
+// quietLog is the log of a command that is not the service: warnings and
+// errors, as notices.
+func (p *program) quietLog() *slog.Logger { return slog.New(&noticeHandler{w: p.err}) }
 
 // env looks up a variable of the environment that run was given.
 func (p *program) env(name string) string {
@@ -158,12 +243,17 @@ func (p *program) env(name string) string {
 	return ""
 }
 
-// isTerminal reports whether v is a terminal.
+// isTerminal reports whether v is a terminal. The null device, a character
+// device too, is none.
 func isTerminal(v any) bool {
 	f, ok := v.(*os.File)
 	if !ok {
 		return false
 	}
 	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
+	if err != nil || st.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(st, null)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,8 +18,9 @@ func (p *program) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service",
-		Long: `Run the service until Ctrl-C or SIGTERM; requests in flight may finish.
-SIGHUP re-reads the callers of the configuration file.
+		Long: `Run the service until Ctrl-C or SIGTERM. Requests in flight may finish, for 8
+seconds at most; a second signal ends it at once. SIGHUP re-reads the callers of
+the configuration file.
 
 With no callers configured sift listens on loopback only, as one local caller.`,
 		Example: `  sift serve
@@ -64,9 +67,15 @@ With no callers configured sift listens on loopback only, as one local caller.`,
 			}
 		}()
 		defer func() { close(done); <-forwarded }()
-		return app.Serve(cmd.Context(), cfg, app.ServeOptions{
+		// Whoever reads the log may go away; the service does not.
+		signal.Ignore(syscall.SIGPIPE)
+		err = app.Serve(cmd.Context(), cfg, app.ServeOptions{
 			Version: version, Log: app.NewLogger(cfg.Log, p.err), Reload: reload,
 		})
+		if cmd.Context().Err() != nil && errors.Is(err, context.Canceled) {
+			return nil // stopped, as asked, before it had started
+		}
+		return err
 	}
 	return c
 }

@@ -8,22 +8,35 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// didYouMean ends a complaint about a word that is not in the list with the
+// word that was probably meant; "" where there is none.
+func didYouMean(word string, known []string) string {
+	best, least := "", 3 // further away is another word
+	for _, k := range known {
+		if d := distance(word, k); d < least && d < len(word) {
+			best, least = k, d
+		}
+	}
+	for _, k := range known {
+		if best == "" && word != "" && strings.HasPrefix(k, word) {
+			best = k
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
 // suggestFlag adds the nearest flag to a complaint about an unknown one.
 func suggestFlag(cmd *cobra.Command, err error) error {
-	unknown, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	unknown, ok := strings.CutPrefix(err.Error(), "unknown flag: ")
 	if !ok {
 		return err
 	}
-	best, bestDistance := "", 3 // further away is another word
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := distance(unknown, f.Name); d < bestDistance {
-			best, bestDistance = f.Name, d
-		}
-	})
-	if best == "" {
-		return err
-	}
-	return fmt.Errorf("%w; did you mean --%s?", err, best)
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+	return fmt.Errorf("%w%s", err, didYouMean(unknown, flags))
 }
 
 // distance is the Levenshtein distance between two words, in bytes.

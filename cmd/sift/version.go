@@ -9,21 +9,28 @@ import (
 
 func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Print the version of sift, of the Go it was built with, and the platform it was built for.",
+		Example: "  sift version",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.out, "sift %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(p.out, versionText())
 			return err
 		},
 	}
 }
 
+func versionText() string {
+	return fmt.Sprintf("sift %s %s %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 // exitCodesTopic is the help topic that lists the exit codes.
 func exitCodesTopic() *cobra.Command {
 	return &cobra.Command{
-		Use:   "exit-codes",
-		Short: "What the exit codes mean",
+		Use:     "exit-codes",
+		Short:   "What the exit codes mean",
+		Example: `  sift fetch https://example.com/ || test $? -eq 5`,
 		Long: `  0  everything was answered
   1  something went wrong inside sift
   2  usage: a wrong command, flag, argument, request or configuration
