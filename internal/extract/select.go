@@ -38,17 +38,16 @@ const (
 // page is read whole, less its furniture.
 func selectMain(page *html.Node, a about) (main *html.Node, fallback string) {
 	ix := makeIndex(page)
-	region := ix.region()
-	ix.prune(region, junk, a)
-	kept := ix.kept(region)
-	article := kept.prose >= articleProse && kept.prose >= (kept.text-kept.link)/2
+	region := ix.region(a)
+	mask := junk
+	if !a.thread && ix.keptWithout(roleComments, region).prose >= leastContent {
+		mask |= roleComments
+	}
+	ix.reset()
+	ix.prune(region, mask, a)
 	root := region
-	if article {
+	if kept := ix.kept(region); kept.prose >= articleProse && kept.prose >= (kept.text-kept.link)/2 {
 		root = ix.holder(region)
-		mask := junk
-		if !a.thread && ix.keptWithout(roleComments, region).prose >= leastContent {
-			mask |= roleComments
-		}
 		ix.reset()
 		ix.prune(root, mask, a)
 		ix.dropLinkLists(root)
@@ -57,19 +56,20 @@ func selectMain(page *html.Node, a about) (main *html.Node, fallback string) {
 		ix.prune(root, furniture, a)
 	}
 	if got := ix.kept(root).text; got < leastContent && got < ix.cells[0].text {
-		// A short page is kept whole rather than guessed at, and so is one whose
-		// parts all say that they are something else.
+		// So little is not believed to be all there is. A short page is kept
+		// whole rather than guessed at, and so is one whose parts all say that
+		// they are something else.
 		ix.reset()
 		ix.prune(0, furniture, a)
-		if body := ix.kept(0).text; body > 4*got || got == 0 {
+		whole := ix.kept(0).text
+		switch {
+		case whole > 4*got:
 			root = 0
-			if body == 0 {
-				ix.reset()
-				if ix.cells[0].text > 0 {
-					fallback = "no main content was found; this is the whole page"
-				}
-			}
-		} else {
+		case got == 0:
+			root = 0
+			ix.reset()
+			fallback = "no main content was found; this is the whole page"
+		default:
 			ix.reset()
 			ix.prune(root, furniture, a)
 		}
@@ -107,9 +107,13 @@ func (ix *index) reset() {
 	}
 }
 
-// region is the <main> element of the page when it has one that holds a good
-// part of the text, else the body.
-func (ix *index) region() int32 {
+// region is the part of the page to look at: the <main> element when it holds a
+// good part of the text, and in it the <article> when there is but one that
+// does; else the body.
+func (ix *index) region(a about) int32 {
+	ix.prune(0, furniture, a)
+	page := ix.kept(0).text
+	ix.reset()
 	best := int32(0)
 	for i := range ix.cells {
 		c := &ix.cells[i]
@@ -117,11 +121,11 @@ func (ix *index) region() int32 {
 			best = int32(i)
 		}
 	}
-	if ix.cells[best].text*4 < ix.cells[0].text {
+	if ix.cells[best].text < page/4 {
 		best = 0
 	}
-	if a := ix.onlyArticle(best); a > 0 && ix.cells[a].text > ix.cells[best].text/2 {
-		return a
+	if only := ix.onlyArticle(best); only > 0 && ix.cells[only].text > min(page, ix.cells[best].text)/2 {
+		return only
 	}
 	return best
 }
@@ -143,14 +147,33 @@ func (ix *index) onlyArticle(root int32) int32 {
 }
 
 // holder is the smallest element that holds three quarters of the running
-// text under a cell, dropped or not.
+// text that was kept under a cell.
 func (ix *index) holder(region int32) int32 {
-	want := ix.cells[region].prose / 4 * 3
+	// before[i] is how much of it stands before the i-th cell of the region.
+	top := ix.cells[region].end
+	before := make([]int32, top-region+1)
+	for i := region; i < top; i++ {
+		c := &ix.cells[i]
+		sum := before[i-region]
+		if c.drop {
+			for ; i < c.end; i++ {
+				before[i-region+1] = sum
+			}
+			i--
+			continue
+		}
+		if c.isProse() {
+			sum += c.own
+		}
+		before[i-region+1] = sum
+	}
+	prose := func(i int32) int32 { return before[ix.cells[i].end-region] - before[i-region] }
+	want := prose(region) / 4 * 3
 	i := region
 	for {
 		inner := int32(-1)
 		for j := i + 1; j < ix.cells[i].end; j = ix.cells[j].end {
-			if ix.cells[j].prose >= want {
+			if prose(j) >= want {
 				inner = j
 				break
 			}
@@ -184,7 +207,8 @@ func (ix *index) prune(root int32, mask role, a about) {
 		if bad == 0 {
 			continue
 		}
-		sure := bad&(roleNav|roleFooter|roleDialog) != 0 && c.text < page.text/5*4 && !ix.hasTitle(i)
+		sure := bad&roleDialog != 0 || bad&(roleNav|roleFooter) != 0 && c.text < page.text/5*4 || bad&roleComments != 0
+		sure = sure && !ix.hasTitle(i)
 		if sure || c.prose <= page.prose/2 && c.text < page.text/2 {
 			c.drop = true
 			i = c.end - 1
