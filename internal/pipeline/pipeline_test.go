@@ -32,7 +32,7 @@ type site struct {
 	hits atomic.Int64
 }
 
-func newSite(t *testing.T, h http.HandlerFunc) *site {
+func newSite(t testing.TB, h http.HandlerFunc) *site {
 	t.Helper()
 	s := &site{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ type rigOptions struct {
 	addresses map[string]string // of host names; others are public
 }
 
-func newRig(t *testing.T, s *site, o rigOptions) *rig {
+func newRig(t testing.TB, s *site, o rigOptions) *rig {
 	t.Helper()
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -134,7 +134,7 @@ func serve(body string) http.HandlerFunc {
 	}
 }
 
-func (r *rig) get(t *testing.T, target sift.Target) *sift.Envelope {
+func (r *rig) get(t testing.TB, target sift.Target) *sift.Envelope {
 	t.Helper()
 	env, err := r.FetchTarget(t.Context(), alice, target)
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *rig) get(t *testing.T, target sift.Target) *sift.Envelope {
 	return env
 }
 
-func (r *rig) fail(t *testing.T, caller sift.Caller, target sift.Target, code sift.Code) *sift.Failure {
+func (r *rig) fail(t testing.TB, caller sift.Caller, target sift.Target, code sift.Code) *sift.Failure {
 	t.Helper()
 	_, err := r.FetchTarget(t.Context(), caller, target)
 	f, ok := errors.AsType[*sift.Failure](err)
