@@ -332,7 +332,20 @@ func TestTheTableIsAligned(t *testing.T) {
 
 func TestAnswersAreJudgedAgainstTheirBars(t *testing.T) {
 	if within(10*time.Millisecond, barP99) != ok || within(11*time.Millisecond, barP99) != over {
-		t.Error("p99")
+		t.Error("p99 alone")
+	}
+	for _, c := range []struct {
+		v, bare time.Duration
+		want    verdict
+	}{
+		{9 * time.Millisecond, time.Millisecond, ok},
+		{9 * time.Millisecond, 90 * time.Millisecond, ok},
+		{11 * time.Millisecond, 9 * time.Millisecond, over},
+		{11 * time.Millisecond, 11 * time.Millisecond, noisy},
+	} {
+		if got := besides(c.v, c.bare, barP99); got != c.want {
+			t.Errorf("%s beside %s: %q, want %q", c.v, c.bare, got, c.want)
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ type effort struct {
 
 func usual() effort {
 	return effort{
-		rounds: 5, closed: time.Second, open: 3 * time.Second, everyNth: 10,
+		rounds: 5, closed: time.Second, open: 2 * time.Second, everyNth: 10,
 		settle: 5 * time.Second, bigPage: 10_000_000, bigRounds: 3, starts: 11,
 	}
 }

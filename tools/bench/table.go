@@ -25,6 +25,7 @@ const (
 	over   verdict = "over"
 	noBar  verdict = ""
 	unseen verdict = "not measured"
+	noisy  verdict = "machine too busy"
 )
 
 // within judges a figure that must not be over its bar.
@@ -33,6 +34,16 @@ func within[T int64 | float64 | time.Duration](v, bar T) verdict {
 		return ok
 	}
 	return over
+}
+
+// besides judges a figure beside that of a bare process which did the same at
+// the same time. Where not even that held the bar, the machine was too busy
+// for either figure to say anything.
+func besides(v, bare, bar time.Duration) verdict {
+	if v > bar && bare > bar {
+		return noisy
+	}
+	return within(v, bar)
 }
 
 // printTable writes the rows, columns aligned.
