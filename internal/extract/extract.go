@@ -50,6 +50,10 @@ func Extract(ctx context.Context, in Input) (*sift.Document, error) {
 	return doc, nil
 }
 
+// largePage is how long a page's text may be for its tree to be held twice, as
+// Main and as Page. Of a longer one Page has to be asked for.
+const largePage = 2 << 20
+
 // readHTML fills the document from a page.
 func readHTML(ctx context.Context, doc *sift.Document, text []byte, in Input) error {
 	root, flat, err := parse(ctx, text)
@@ -71,8 +75,12 @@ func readHTML(ctx context.Context, doc *sift.Document, text []byte, in Input) er
 	if err := alive(ctx); err != nil {
 		return err
 	}
-	main, fallback := selectMain(page.Body, meta.about(base))
+	large := len(text) > largePage
+	main, fallback := selectMain(page.Body, meta.about(base), large)
 	doc.Main = main
+	if large {
+		doc.Page = nil
+	}
 	if fallback != "" {
 		warn(doc, sift.WarnFallback, fallback)
 	}

@@ -8,9 +8,10 @@ import (
 
 const (
 	// maxNodes is the size of tree that is built at most, in nodes, with two
-	// attributes counted as one node: about 350 MB. A page of 10 MB has some
-	// 500,000; the largest single page of a standard about 1,500,000.
-	maxNodes = 2_000_000
+	// attributes counted as one node: about 170 MB with its texts, so that one
+	// page at a time leaves the service under 350 MB. A page of 10 MB has some
+	// 500,000.
+	maxNodes = 1_200_000
 	// maxSteps is how many open elements the parser may look at for end tags
 	// that fit none of them: about a second.
 	maxSteps = 50_000_000
@@ -119,6 +120,10 @@ func follow(text []byte) walk {
 		case lexStart:
 			id := l.id()
 			w.nodes += 1 + l.attrs/2
+			switch atom.Atom(id) {
+			case atom.Td, atom.Th, atom.Tr, atom.Col:
+				w.nodes += 2 // the rows and groups around it may be left out
+			}
 			w.reopened += list
 			w.attrs = max(w.attrs, l.attrs)
 			weight := 0
@@ -178,13 +183,14 @@ func follow(text []byte) walk {
 			open = append(open, openTag{id, weight})
 		case lexClose:
 			id := l.id()
-			steps := min(len(open), maxOpen)
+			steps, done := min(len(open), maxOpen), false
 			for i := len(open) - 1; i >= 0 && i >= len(open)-64; i-- {
 				if open[i].id != id {
 					continue
 				}
 				if i == len(open)-1 {
 					list -= open[i].weight
+					done = true
 				}
 				steps = len(open) - i
 				for _, o := range open[i:] {
@@ -196,6 +202,13 @@ func follow(text []byte) walk {
 				break
 			}
 			w.steps += steps
+			switch {
+			case atom.Atom(id) == atom.P, atom.Atom(id) == atom.Br:
+				w.nodes++ // such an end tag alone is an element
+			case !done && formattingLength(l.name) == len(l.name):
+				// What stands across blocks is copied into each of up to eight.
+				w.reopened += 8 * list
+			}
 		}
 	}
 }

@@ -36,7 +36,10 @@ const (
 // read as an article: the smallest element that holds most of that text, less
 // everything whose class, tag or links say that it is something else. Any other
 // page is read whole, less its furniture.
-func selectMain(page *html.Node, a about) (main *html.Node, fallback string) {
+//
+// With carve the main content is cut out of the page instead of copied, which
+// leaves no page behind: a large one need not be held twice.
+func selectMain(page *html.Node, a about, carve bool) (main *html.Node, fallback string) {
 	ix := makeIndex(page)
 	region := ix.region(a)
 	mask := junk
@@ -53,7 +56,7 @@ func selectMain(page *html.Node, a about) (main *html.Node, fallback string) {
 		ix.dropLinkLists(root)
 	} else {
 		ix.reset()
-		ix.prune(root, furniture, a)
+		ix.prune(root, furniture|roleMeta, a)
 	}
 	if got := ix.kept(root).text; got < leastContent && got < ix.cells[0].text {
 		// So little is not believed to be all there is. A short page is kept
@@ -73,6 +76,9 @@ func selectMain(page *html.Node, a about) (main *html.Node, fallback string) {
 			ix.reset()
 			ix.prune(root, furniture, a)
 		}
+	}
+	if carve {
+		return ix.carve(root), fallback
 	}
 	return ix.build(root), fallback
 }
@@ -235,6 +241,33 @@ func (ix *index) hasTitle(i int32) bool {
 		}
 	}
 	return false
+}
+
+// carve is build with the page's own nodes: what was dropped is taken out of
+// the tree, and what is kept moves. The page is no longer whole afterwards.
+func (ix *index) carve(root int32) *html.Node {
+	for i := root + 1; i < ix.cells[root].end; i++ {
+		if c := &ix.cells[i]; c.drop {
+			c.node.Parent.RemoveChild(c.node)
+			i = c.end - 1
+		}
+	}
+	if root == 0 {
+		return ix.cells[0].node
+	}
+	parts := []int32{root}
+	if !ix.hasTitle(root) && ix.cells[root].node.DataAtom != atom.H1 {
+		if lead := ix.lead(root); lead > 0 {
+			parts = []int32{lead, root}
+		}
+	}
+	body := element(atom.Body)
+	for _, i := range parts {
+		n := ix.cells[i].node
+		n.Parent.RemoveChild(n)
+		body.AppendChild(n)
+	}
+	return body
 }
 
 // build copies what was kept under root, with the title and what leads to the

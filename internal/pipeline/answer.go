@@ -72,10 +72,14 @@ func (c *copied) document(ctx context.Context) (doc *sift.Document, unlock func(
 // content.
 func needsPage(m sift.Mode) bool { return m == sift.ModeFull || m == sift.ModeLinks }
 
+// savedWeight is how many bytes of memory a byte of a saved document becomes,
+// once it is a tree again.
+const savedWeight = 24
+
 // storedWeight estimates what reading a stored copy holds in memory: its
 // saved document as a tree, and the whole page where the mode needs it.
 func storedWeight(c *copied, m sift.Mode) int64 {
-	w := spooledWeight(int64(len(c.entry.Document)))
+	w := savedWeight * int64(len(c.entry.Document))
 	if needsPage(m) || len(c.entry.Document) == 0 {
 		w += extract.Weight(c.input())
 	}

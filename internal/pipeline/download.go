@@ -157,16 +157,10 @@ func (p *Pipeline) confirmed(ctx context.Context, q query, stale *copied, resp *
 
 // read turns a fresh response into a stored copy and the starter's answer.
 func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timing sift.Timing) (*copied, error) {
-	// A spooled body stays on disk until it is its turn. Its weight is taken
-	// from its size, since counting its tags would mean reading it.
-	var body []byte
-	var err error
-	weight := spooledWeight(resp.Body.Size())
-	if !resp.Body.OnDisk() {
-		if body, err = resp.Body.Bytes(); err != nil {
-			return nil, fmt.Errorf("read body: %w", err)
-		}
-		weight = extract.Weight(extract.Input{Body: body, ContentType: resp.ContentType})
+	// A body on disk stays there until it is its turn.
+	weight, err := extract.WeightOf(resp.Body.Reader(), resp.Body.Size())
+	if err != nil {
+		return nil, err
 	}
 	waitStart := p.now()
 	leave, err := p.cfg.Parse.Enter(ctx, weight)
@@ -176,10 +170,9 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 	defer leave()
 	renderStart := p.now()
 	timing.QueueMS += renderStart.Sub(waitStart).Milliseconds()
-	if body == nil {
-		if body, err = resp.Body.Bytes(); err != nil {
-			return nil, fmt.Errorf("read spooled body: %w", err)
-		}
+	body, err := resp.Body.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("read body: %w", err)
 	}
 
 	c := &copied{timing: timing, view: q.view}
@@ -214,6 +207,9 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 		return nil, fmt.Errorf("encode receipt: %w", err)
 	}
 	p.keep(ctx, c, doc)
+	if weight > sharedDocLimit && needsPage(q.view.mode) {
+		doc.Main = nil // it is stored; beside the whole page it would be held for nothing
+	}
 
 	// Rendering happens inside the parser's turn, because the parsed page is
 	// what holds the memory.
@@ -271,10 +267,6 @@ func storable(doc *sift.Document) bool {
 	}
 	return true
 }
-
-// spooledWeight is the parse gate's estimate for a body that has not been
-// read: what a page of ordinary markup of that size holds while parsed.
-func spooledWeight(size int64) int64 { return 24 * size }
 
 // directives reads the names of a Cache-Control header.
 func directives(header string) map[string]bool {
