@@ -354,6 +354,8 @@ func (b *bench) onePeak(ctx context.Context, store string, pages [][]byte) (p pe
 	keys := []string{"sift_bench_caller_one", "sift_bench_caller_two"}
 	var settings strings.Builder
 	settings.WriteString(b.site.settings())
+	// Memory is what is asked here: a slow machine may take its time.
+	settings.WriteString("[fetch]\ntimeout = \"2m\"\n")
 	for i, key := range keys {
 		sum := sha256.Sum256([]byte(key))
 		fmt.Fprintf(&settings, "[[caller]]\nname = \"bench%d\"\nkey_sha256 = %q\n", i+1, hex.EncodeToString(sum[:]))
