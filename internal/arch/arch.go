@@ -21,10 +21,10 @@ func Table() map[string]Rule {
 		// Core: one idea each.
 		"internal/guard":     {Ours: []string{"sift"}, Outside: []string{"code.dny.dev/ssrf", "golang.org/x/net", "golang.org/x/text"}},
 		"internal/gate":      {Ours: []string{"sift"}, Outside: []string{"golang.org/x/sync"}},
-		"internal/fetch":     {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress", "github.com/temoto/robotstxt"}},
+		"internal/fetch":     {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress"}},
 		"internal/normalize": {Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
-		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "codeberg.org/readeck/go-readability", "github.com/gogs/chardet"}, Std: []string{}},
-		"internal/render":    {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text", "github.com/JohannesKaufmann/html-to-markdown", "github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"}, Std: []string{}},
+		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet"}, Std: []string{}},
+		"internal/render":    {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text"}, Std: []string{}},
 		"internal/dcache":    {Outside: []string{"modernc.org/sqlite", "github.com/klauspost/compress", "golang.org/x/sys"}},
 		"internal/auth":      {Ours: []string{"sift"}},
 		"internal/config":    {Outside: []string{"github.com/BurntSushi/toml"}},
@@ -40,7 +40,7 @@ func Table() map[string]Rule {
 
 		// The only place that knows them all, and what starts it.
 		"internal/app": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "auth", "config", "pipeline", "api", "metrics"}},
-		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb", "golang.org/x/sync", "golang.org/x/sys"}},
+		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys"}},
 
 		// Not part of the product.
 		"demo":        {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
