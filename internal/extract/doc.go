@@ -11,14 +11,15 @@
 //     too_long.
 //   - A tree is built only of a page whose estimate is at most two million
 //     nodes. The estimate counts tags, attributes and the formatting elements
-//     that the parser would open again in every block; see plan. Above it, and
+//     that the parser would open again in every block; see plan.go. Above it, and
 //     for a page nested more than 512 deep, a single pass over the tags gives
 //     headings, paragraphs, lists, code and links, with the warning
 //     deep_markup.
-//   - Parsing looks at the context every 4 KiB of input, selection between its
-//     steps, and an expired one ends the work with the code timeout.
-//   - A page too large or too deep for the article finder is pruned only, which
-//     takes time linear in its size.
+//   - Decoding and parsing look at the context every 4 KiB of input, the rest
+//     between its steps, each of which takes time linear in the size of the
+//     page. An expired context ends the work with the code timeout.
+//   - Data that a page carries about itself (JSON-LD, meta elements) is read up
+//     to half a megabyte and a few hundred entries.
 //
 // [Weight] says beforehand how much memory a call may hold at once.
 package extract

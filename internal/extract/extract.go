@@ -32,7 +32,10 @@ func Extract(ctx context.Context, in Input) (*sift.Document, error) {
 	if b.charset.guess != "" {
 		warn(doc, sift.WarnCharsetGuess, b.charset.guess)
 	}
-	if b.kind != sift.KindHTML {
+	if b.kind == sift.KindHTML && len(bytes.TrimSpace(b.text)) == 0 {
+		doc.Kind = sift.KindText // there is no page to show
+	}
+	if doc.Kind != sift.KindHTML {
 		doc.Text = string(b.text)
 		doc.VisibleChars = countVisible(doc.Text)
 		doc.Language = (&metadata{}).language(in.ContentLanguage)
@@ -40,9 +43,6 @@ func Extract(ctx context.Context, in Input) (*sift.Document, error) {
 			return empty(doc), nil
 		}
 		return doc, nil
-	}
-	if len(bytes.TrimSpace(b.text)) == 0 {
-		return empty(doc), nil
 	}
 	if err := readHTML(ctx, doc, b.text, in); err != nil {
 		return nil, err

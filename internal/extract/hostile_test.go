@@ -121,6 +121,9 @@ func TestHostilePagesGiveTheirTextWithinTimeAndMemory(t *testing.T) {
 			if took > 20*time.Second {
 				t.Errorf("took %v", took)
 			}
+			if grown > 300<<20 {
+				t.Errorf("the heap grew by %d MB", grown>>20)
+			}
 			if !strings.Contains(plainText(doc.Main), h.want) {
 				t.Errorf("the main content lacks %q", h.want)
 			}

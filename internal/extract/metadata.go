@@ -45,11 +45,10 @@ const maxMeta = 500
 // is in the head.
 func collect(root *html.Node) *metadata {
 	m := &metadata{meta: map[string][]string{}}
-	for n := range root.Descendants() {
-		if n.Type != html.ElementNode || n.Namespace != "" {
-			continue
+	for n := root; n != nil; n = next(n, root) {
+		if n.Type == html.ElementNode && n.Namespace == "" {
+			m.element(n)
 		}
-		m.element(n)
 	}
 	return m
 }
@@ -196,7 +195,7 @@ func firstOf(values ...string) string {
 // headings gives the texts of the first h1 elements.
 func headings(body *html.Node) []string {
 	var out []string
-	for n := range body.Descendants() {
+	for n := body; n != nil; n = next(n, body) {
 		if n.DataAtom == atom.H1 && n.Type == html.ElementNode {
 			if s := oneLine(text(n), maxTitle); s != "" {
 				out = append(out, s)
@@ -500,8 +499,8 @@ func itemName(n *html.Node) string {
 	if c := attr(n, "content"); c != "" {
 		return c
 	}
-	for c := range n.Descendants() {
-		if c.Type == html.ElementNode && hasWord(attr(c, "itemprop"), "name") {
+	for c := n; c != nil; c = next(c, n) {
+		if c.Type == html.ElementNode && c != n && hasWord(attr(c, "itemprop"), "name") {
 			if v := attr(c, "content"); v != "" {
 				return v
 			}

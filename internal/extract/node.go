@@ -46,7 +46,7 @@ func text(n *html.Node) string {
 		return c.Data
 	}
 	var b strings.Builder
-	for c := range n.Descendants() {
+	for c := n; c != nil; c = next(c, n) {
 		if c.Type == html.TextNode {
 			b.WriteString(c.Data)
 		}

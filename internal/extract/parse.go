@@ -34,11 +34,19 @@ func parse(ctx context.Context, text []byte) (root *html.Node, flat bool, err er
 		return root, true, err
 	}
 	if p.rename {
-		for n := range root.Descendants() {
-			if name, ok := nameBack(n.Data); ok && n.Type == html.ElementNode {
-				n.Data, n.DataAtom = name, atom.Lookup([]byte(name))
-			}
-		}
+		giveBack(root)
 	}
 	return root, false, nil
+}
+
+// giveBack gives renamed elements their names again.
+func giveBack(root *html.Node) {
+	for n := root; n != nil; n = next(n, root) {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if name, ok := nameBack(n.Data); ok {
+			n.Data, n.DataAtom = name, atom.Lookup([]byte(name))
+		}
+	}
 }

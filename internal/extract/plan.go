@@ -141,6 +141,10 @@ func follow(text []byte) walk {
 				}
 				foreign++
 			case atom.Plaintext:
+				if foreign > 0 {
+					w.unsure = true
+					break
+				}
 				w.nodes++
 				return w
 			case atom.Script, atom.Style, atom.Textarea, atom.Title, atom.Xmp, atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript:
@@ -176,6 +180,7 @@ func follow(text []byte) walk {
 				for _, o := range open[:len(open)/2] {
 					if isForeign(o.id) {
 						foreign--
+						w.unsure = true
 					}
 				}
 				open = open[:copy(open, open[len(open)/2:])]
@@ -196,6 +201,7 @@ func follow(text []byte) walk {
 				for _, o := range open[i:] {
 					if isForeign(o.id) {
 						foreign--
+						w.unsure = w.unsure || o.id != id
 					}
 				}
 				open = open[:i]

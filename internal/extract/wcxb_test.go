@@ -262,3 +262,32 @@ func TestScoreOnWCXB(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkPages compares bare parsing with extraction on the benchmark's pages.
+func BenchmarkPages(b *testing.B) {
+	pages := readWCXB(b)
+	var bodies [][]byte
+	for i := range pages {
+		bodies = append(bodies, pages[i].load(b))
+	}
+	b.Run("parse", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, body := range bodies {
+				if _, err := html.Parse(bytes.NewReader(body)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("extract", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for i, body := range bodies {
+				if _, err := Extract(context.Background(), Input{Body: body, URL: pages[i].URL, ContentType: "text/html"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}
