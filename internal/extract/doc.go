@@ -9,7 +9,7 @@
 //
 //   - Decoded text is at most [MaxText] bytes (or Input.MaxText); more is
 //     too_long.
-//   - A tree is built only of a page whose estimate is at most two million
+//   - A tree is built only of a page whose estimate is at most 1.2 million
 //     nodes. The estimate counts tags, attributes and the formatting elements
 //     that the parser would open again in every block; see plan.go. Above it, and
 //     for a page nested more than 512 deep, a single pass over the tags gives
@@ -20,6 +20,8 @@
 //     page. An expired context ends the work with the code timeout.
 //   - Data that a page carries about itself (JSON-LD, meta elements) is read up
 //     to half a megabyte and a few hundred entries.
+//   - A page whose text is over two megabytes is not held twice: its Document
+//     has no Page, which can be asked for with [Page].
 //
 // [Weight] says beforehand how much memory a call may hold at once.
 package extract

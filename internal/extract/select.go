@@ -130,8 +130,14 @@ func (ix *index) region(a about) int32 {
 	if ix.cells[best].text < page/4 {
 		best = 0
 	}
-	if only := ix.onlyArticle(best); only > 0 && ix.cells[only].text > min(page, ix.cells[best].text)/2 {
-		return only
+	if only := ix.onlyArticle(best); only > 0 {
+		least := min(page, ix.cells[best].text) / 2
+		if ix.hasTitle(only) {
+			least /= 2
+		}
+		if ix.cells[only].text > least {
+			return only
+		}
 	}
 	return best
 }

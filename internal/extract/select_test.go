@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
 
@@ -194,6 +195,39 @@ func TestMainSharesNothingWithThePage(t *testing.T) {
 		if nodes[n] {
 			t.Fatalf("%s is in both", n.Data)
 		}
+	}
+}
+
+func TestCuttingTheMainContentOutGivesTheSameAsCopyingIt(t *testing.T) {
+	for _, page := range []string{
+		"<nav>menu</nav><main><h1>T</h1>" + article(9) + "<aside>x</aside></main><footer>y</footer>",
+		"<div><div class=hero><h1>T</h1><p>Lead.</p></div><div>" + article(9) + "</div></div>",
+		"<p>Short.</p><nav>menu</nav>",
+		"<nav>menu</nav><footer>y</footer>",
+		"",
+	} {
+		tree := func() *html.Node {
+			root, _, err := parse(context.Background(), []byte(page))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return normalize.Page(root, nil).Body
+		}
+		copied, _ := selectMain(tree(), about{}, false)
+		cut, _ := selectMain(tree(), about{}, true)
+		if diff := cmp.Diff(render(t, copied), render(t, cut)); diff != "" {
+			t.Error(diff)
+		}
+		if bad := checkTree(cut); bad != "" {
+			t.Error(bad)
+		}
+	}
+}
+
+func TestALargePageIsNotHeldTwice(t *testing.T) {
+	doc := extractPage(t, "", "<main><h1>T</h1>"+article(largePage/len(filler)+1)+"</main>")
+	if doc.Page != nil || doc.VisibleChars < largePage/2 || !strings.Contains(plainText(doc.Main), "pump station") {
+		t.Errorf("%v, %d characters", doc.Page != nil, doc.VisibleChars)
 	}
 }
 
