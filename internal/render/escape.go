@@ -1,6 +1,9 @@
 package render
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // special marks the bytes that may have to be escaped in running text.
 var special = func() (t [256]bool) {
@@ -12,11 +15,12 @@ var special = func() (t [256]bool) {
 
 // escape writes one word of running text so that it parses back as text.
 func (w *writer) escape(s string, spaced bool) {
-	bare := strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") // a bare link: its _ and ~ are taken as they are
+	bare := bareLink(s) // GitHub's flavour takes its underscores as they are
 	if w.bol {
 		s = w.lineStart(s)
-	} else if (s[0] == '.' || s[0] == ')') && w.numbered() {
-		w.out = append(w.out, '\\')
+	} else if last := s[len(s)-1]; (last == '.' || last == ')') && strings.Trim(s[:len(s)-1], "0123456789") == "" && w.numbered() {
+		w.out = append(append(w.out, s[:len(s)-1]...), '\\', last) // the end of an item's number that began in another element
+		return
 	}
 	start := 0
 	for i := 0; i < len(s); i++ {
@@ -38,7 +42,7 @@ func (w *writer) escape(s string, spaced bool) {
 		switch {
 		case i+1 < len(s):
 			next = s[i+1]
-		case !spaced:
+		case !spaced, len(w.marks) > 0, c == '\\': // a sign may come before the white space
 			next = 1
 		}
 		esc := false
@@ -50,9 +54,9 @@ func (w *writer) escape(s string, spaced bool) {
 		case '*':
 			esc = prev != 0 || next != 0
 		case '_':
-			esc = (prev != 0 || next != 0) && !bare && !(isWord(prev) && isWord(next))
+			esc = (prev != 0 || next != 0) && !bare && !(isWord(prev) && isWord(next) && w.insideWord(s, i))
 		case '~':
-			esc = prev != 0 && !bare
+			esc = w.deleting() || (prev != 0 || next != 0 && !isAlnum(next)) && !(bare && prev == '/' && isAlnum(next))
 		case '[':
 			esc = w.inLink || next == '^' || prev == '!' && i == 0
 		case ']':
@@ -70,6 +74,11 @@ func (w *writer) escape(s string, spaced bool) {
 		case '#':
 			esc = w.heading != nil && prev == 0 || w.heading != nil && prev == '#' && strings.Trim(s[:i], "#") == ""
 		}
+		if esc && c == '~' && w.deleting() { // a tilde before ~~ would keep it from closing, escaped or not
+			w.out = append(append(w.out, s[start:i]...), "&#126;"...)
+			start = i + 1
+			continue
+		}
 		if esc {
 			w.out = append(w.out, s[start:i]...)
 			w.out = append(w.out, '\\')
@@ -79,13 +88,39 @@ func (w *writer) escape(s string, spaced bool) {
 	w.out = append(w.out, s[start:]...)
 }
 
+// bareLink says that s begins like a URL that GitHub's flavour makes a link of.
+func bareLink(s string) bool {
+	rest, ok := strings.CutPrefix(s, "http://")
+	if !ok {
+		if rest, ok = strings.CutPrefix(s, "https://"); !ok {
+			return false
+		}
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	dot := strings.IndexByte(host, '.')
+	return dot > 0 && dot < len(host)-1 && !strings.ContainsAny(host, "_~*`[]()<>\\")
+}
+
+// deleting says that the text stands inside ~~.
+func (w *writer) deleting() bool {
+	for i := range w.marks {
+		if w.marks[i].kind == deleted {
+			return true
+		}
+	}
+	return false
+}
+
 // lineStart writes what must be escaped because s is the first word of a line,
 // and gives the rest of it.
 func (w *writer) lineStart(s string) string {
 	cut := 0
+	if w.heading != nil && s[0] != '[' {
+		return s // behind the heading's own sign
+	}
 	switch c := s[0]; c {
 	case '#':
-		if len(s) <= 6 && strings.Trim(s, "#") == "" && w.heading == nil {
+		if len(s) <= 6 && strings.Trim(s, "#") == "" {
 			w.out = append(w.out, '\\')
 			cut = 1
 		}
@@ -98,7 +133,8 @@ func (w *writer) lineStart(s string) string {
 			cut = 1
 		}
 	case '[':
-		if s == "[" || s == "[x]" || s == "[X]" || s == "[x" || s == "[X" {
+		// A task, or the beginning of a definition whose end is not in this word.
+		if end := strings.IndexByte(s, ']'); end < 0 || end < 3 && (s[1]|0x20 == 'x' || end == 1) {
 			w.out = append(w.out, '\\')
 			cut = 1
 		}
@@ -157,9 +193,19 @@ func isEntity(s string) bool {
 
 func isAlnum(c byte) bool { return c >= '0' && c <= '9' || isLetter(c) }
 
-// isWord says that c is of a word: a letter, a digit, or part of a character
-// above ASCII (where an underscore can stand inside a word as well).
+// isWord says that c may be of a word: a letter, a digit, or part of a character
+// above ASCII.
 func isWord(c byte) bool { return isAlnum(c) || c >= 0x80 }
+
+// insideWord says that the characters on both sides of s[i] are no punctuation.
+func (w *writer) insideWord(s string, i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	if i == 0 {
+		before, _ = utf8.DecodeLastRune(w.out)
+	}
+	after, _ := utf8.DecodeRuneInString(s[i+1:])
+	return !isPunct(before) && !isPunct(after)
+}
 
 // escapeInline gives one line of text as inline Markdown; inside the text of a
 // link or an image when link is set.

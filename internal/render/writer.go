@@ -25,24 +25,26 @@ type writer struct {
 	// Lines. A block's beginning is only noted; what goes in front of it, line
 	// breaks and the signs of the containers around, is written with its first
 	// character. So what turns out empty leaves nothing behind.
-	want   int    // line breaks wanted before the next character: 0, 1 or 2
-	segs   []seg  // the containers around
-	lineAt int    // where the current line begins in out
-	textAt int    // where its text begins, behind the containers' signs
-	bol    bool   // nothing has been written on the line yet: line signs must be escaped
-	filled bool   // the block has text
-	gap    gap    // white space to write before the next character
-	breaks int    // <br> since the last character
-	last   rune   // the last character written in the block, for flanking
-	marks  []mark // inline elements around
-	closed closed // the mark that was closed last
-	inLink bool   // inside the text of a link that has been opened
+	want    int    // line breaks wanted before the next character: 0, 1 or 2
+	segs    []seg  // the containers around
+	lineAt  int    // where the current line begins in out
+	textAt  int    // where its text begins, behind the containers' signs
+	bol     bool   // nothing has been written on the line yet: line signs must be escaped
+	filled  bool   // the block has text
+	gap     gap    // white space to write before the next character
+	breaks  int    // <br> since the last character
+	last    rune   // the last character written in the block, for flanking
+	starred rune   // the last character before the closing signs
+	marks   []mark // inline elements around
+	closed  closed // the mark that was closed last
+	inLink  bool   // inside the text of a link that has been opened
 
 	heading   *html.Node // the heading around
 	cell      bool       // inside a table cell: everything on one line
 	cellMark  string     // a list marker to write in the cell
 	depth     int
 	lastList  lastList
+	lastSpan  codeSpan
 	heads     []head
 	notes     map[string]*note // by id: the notes that are referred to
 	noteNames map[string]bool
@@ -77,18 +79,21 @@ const (
 	link
 )
 
-var delimiters = [...]string{strong: "**", emphasis: "*", deleted: "~~"}
+var (
+	delimiters = [...]string{strong: "**", emphasis: "*", deleted: "~~"}
+	tags       = [...]string{strong: "<strong>", emphasis: "<em>", deleted: "<del>"}
+)
 
 // mark is one inline element around the text being written. Its sign is written
 // with the first character inside.
 type mark struct {
-	kind kind
-	open bool
-	at   int // where its opening sign is in out
-	skip bool
-	href string
-	only *html.Node // of a link around blocks: the heading that becomes the link
-	done bool       // of a link around blocks: the first block has become the link
+	kind   kind
+	open   bool
+	at     int  // where its opening sign is in out
+	tagged bool // its signs are HTML tags, because the others would not be read as such
+	href   string
+	only   *html.Node // of a link around blocks: the heading that becomes the link
+	done   bool       // of a link around blocks: the first block has become the link
 }
 
 // closed is where a closing sign was written last, so that an element of the
@@ -96,6 +101,12 @@ type mark struct {
 type closed struct {
 	kind    kind
 	at, end int
+}
+
+// codeSpan is the code span that was written last.
+type codeSpan struct {
+	at, end int
+	code    string
 }
 
 type lastList struct {
@@ -149,7 +160,6 @@ func (w *writer) endText() {
 				w.closeMark(m, nil)
 				m.done = m.kind == link
 			}
-			m.skip = false
 		}
 	}
 	w.gap, w.breaks, w.filled, w.last = gapNone, 0, false, 0
@@ -208,7 +218,7 @@ func (w *writer) begin() {
 		}
 	}
 	w.textAt = len(w.out)
-	w.want, w.bol = 0, w.heading == nil
+	w.want, w.bol = 0, true
 }
 
 // newline begins the next line of the same block.
@@ -265,7 +275,7 @@ func (w *writer) lead(r rune) {
 func (w *writer) openMarks(r rune) {
 	for i := range w.marks {
 		m := &w.marks[i]
-		if m.open || m.skip || m.done || m.kind == link && m.only != nil && m.only != w.heading {
+		if m.open || m.done || m.kind == link && m.only != nil && m.only != w.heading {
 			continue
 		}
 		switch m.kind {
@@ -288,21 +298,64 @@ func (w *writer) openMarks(r rune) {
 		default:
 			if w.closed.end == len(w.out) && w.closed.kind == m.kind {
 				w.out = w.out[:len(w.out)-len(delimiters[m.kind])] // go on with the one that ended here
-				m.at = w.closed.at
+				m.at, w.last = w.closed.at, w.starred
+				break
+			}
+			m.at = len(w.out)
+			if m.tagged = w.clash(i, r); m.tagged {
+				w.out = append(w.out, tags[m.kind]...)
+				w.last = '>'
 			} else {
-				// A sign opens only when it leans on what follows.
-				if isPunct(r) && !(w.last == 0 || w.last == ' ' || isPunct(w.last)) {
-					m.skip = true
-					continue
-				}
-				m.at = len(w.out)
 				w.out = append(w.out, delimiters[m.kind]...)
-				w.last = '*'
+				w.last = rune(delimiters[m.kind][0])
 			}
 		}
 		m.open = true
 		w.bol = false
 	}
+}
+
+// clash says that the opening sign of mark i, with r behind it, would not be
+// read as one: it does not lean on what follows, or could close as well and so
+// would close what is open around it, or touches another sign.
+func (w *writer) clash(i int, r rune) bool {
+	m := &w.marks[i]
+	next, edge := isPunct(w.behind(i, r)), w.last == 0 || w.last == ' '
+	switch {
+	case next && !edge && !isPunct(w.last):
+		return true
+	case m.kind == deleted:
+		return len(w.out) > w.textAt && w.out[len(w.out)-1] == '~'
+	case w.closed.end == len(w.out) && w.closed.kind != deleted:
+		return true
+	}
+	return !edge && (!isPunct(w.last) || next) && w.starsOpen(i)
+}
+
+// starsOpen says that a sign of asterisks is open around mark i and did not open
+// right in front of it.
+func (w *writer) starsOpen(i int) bool {
+	for j := range i {
+		if m := &w.marks[j]; m.open && !m.tagged && (m.kind == strong || m.kind == emphasis) {
+			return m.at+len(delimiters[m.kind]) < len(w.out)
+		}
+	}
+	return false
+}
+
+// behind gives the character that will follow the opening sign of mark i: that
+// of a mark inside it that opens too, else r.
+func (w *writer) behind(i int, r rune) rune {
+	for j := i + 1; j < len(w.marks); j++ {
+		m := &w.marks[j]
+		if m.done || m.open || m.kind == link && m.only != nil && m.only != w.heading {
+			continue
+		}
+		if m.kind == link || m.kind == sub || m.kind == sup || (m.kind == deleted) != (w.marks[i].kind == deleted) {
+			return '['
+		}
+	}
+	return r
 }
 
 // closeMark writes the closing sign of m, whose element is n. With n nil a
@@ -323,22 +376,51 @@ func (w *writer) closeMark(m *mark, n *html.Node) {
 		w.out = append(w.out, "</sup>"...)
 		w.last = '>'
 	default:
-		d := delimiters[m.kind]
-		if len(w.out) == m.at+len(d) {
-			w.out = w.out[:m.at]
-			return
+		// A sign closes only when it leans on what stands before. Where it
+		// would not, both become tags.
+		before := w.last
+		if w.closed.end == len(w.out) && w.closed.kind != deleted && m.kind != deleted {
+			before = w.starred // asterisks that meet are judged by what stands before them all
 		}
-		// A sign closes only when it leans on what stands before. When it
-		// would not, take the opening one back.
-		if isPunct(w.last) && n != nil && w.gap == gapNone && w.breaks == 0 {
+		if !m.tagged && isPunct(before) && n != nil && w.gap == gapNone && w.breaks == 0 {
 			if r := nextRune(n); r != 0 && r != ' ' && !isPunct(r) {
-				w.out = append(w.out[:m.at], w.out[m.at+len(d):]...)
-				return
+				w.retag(m)
 			}
 		}
-		w.out = append(w.out, d...)
+		if m.tagged {
+			w.out = append(w.out, "</"...)
+			w.out = append(w.out, tags[m.kind][1:]...)
+			w.last = '>'
+			return
+		}
+		w.out = append(w.out, delimiters[m.kind]...)
 		w.closed = closed{kind: m.kind, at: m.at, end: len(w.out)}
-		w.last = '*'
+		w.starred, w.last = before, rune(delimiters[m.kind][0])
+	}
+}
+
+// retag makes the opening sign of m, which is on the current line or one before
+// it in the same block, an HTML tag.
+func (w *writer) retag(m *mark) {
+	d, tag := delimiters[m.kind], tags[m.kind]
+	change := len(tag) - len(d)
+	rest := m.at + len(d)
+	w.out = append(w.out, tag[:change]...) // room, whatever is in it
+	copy(w.out[rest+change:], w.out[rest:])
+	copy(w.out[m.at:], tag)
+	if w.lineAt > m.at {
+		w.lineAt += change
+		w.textAt += change
+	}
+	w.lastSpan.end = 0
+	m.tagged = true
+	for j := range w.marks { // a sign right in front leaned on the one that has gone
+		if o := &w.marks[j]; o.open && !o.tagged && o.kind <= deleted && o.at+len(delimiters[o.kind]) == m.at {
+			at := m.at
+			w.retag(o)
+			m.at = at + len(tags[o.kind]) - len(delimiters[o.kind])
+			break
+		}
 	}
 }
 
@@ -811,7 +893,22 @@ func (w *writer) code(n *html.Node) {
 		w.text(" ")
 	}
 	end := s[len(s)-1]
-	w.raw(span(strings.Trim(strings.ReplaceAll(s, "\n", " "), " "), w.cell), '`', '`')
+	s = strings.Trim(strings.ReplaceAll(s, "\n", " "), " ")
+	w.lead('`')
+	if w.lastSpan.end == len(w.out) && w.lastSpan.end > 0 { // two spans that touch would not be read as two
+		if before := w.lastSpan.code; len(before) < 1000 {
+			w.out = w.out[:w.lastSpan.at]
+			s = before + s
+		} else {
+			w.out = append(w.out, ' ')
+		}
+	} else if n := len(w.out); n > w.textAt && w.out[n-1] == '`' && (n == 1 || w.out[n-2] != '\\') {
+		w.out = append(w.out, ' ')
+	}
+	w.lastSpan.at, w.lastSpan.code = len(w.out), s
+	w.out = append(w.out, span(s, w.cell)...)
+	w.lastSpan.end = len(w.out)
+	w.bol, w.last = false, '`'
 	if end == ' ' || end == '\n' {
 		w.text(" ")
 	}
@@ -901,7 +998,8 @@ func (w *writer) lines(s string) {
 	}
 	for {
 		line, rest, more := strings.Cut(s, "\n")
-		if line == "" { // no white space at the end of a container's empty line
+		if strings.Trim(line, " \t") == "" { // no white space at the end of a container's empty line
+			line = ""
 			w.out = w.out[:w.lineAt+len(strings.TrimRight(string(w.out[w.lineAt:]), " "))]
 		}
 		w.out = append(w.out, line...)
