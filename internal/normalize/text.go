@@ -184,7 +184,7 @@ func simple(r rune) bool {
 	case r < 0x2070:
 		return (r > 0x200f && r < 0x2028) || (r > 0x202f && r < 0x205f)
 	case r < 0xfe00:
-		return r != 0x3000 && r != 0x3164 && (r < 0xfdd0 || r > 0xfdef)
+		return r != 0x3164 && (r < 0xfdd0 || r > 0xfdef)
 	case r < 0x10000:
 		return r > 0xfe0f && r != 0xfeff && r != 0xffa0 && r < 0xfff9
 	case r >= 0x1d173 && r <= 0x1d17a:
@@ -215,7 +215,7 @@ func (p *pass) odd(s string, at, end int, prev rune) verdict {
 		return keepIt
 	case r == 0x85, r == 0x2028, r == 0x2029:
 		return newlineIt
-	case r == 0xa0, r == 0x1680, r >= 0x2000 && r <= 0x200a, r == 0x202f, r == 0x205f, r == 0x3000:
+	case r == 0xa0, r == 0x1680, r >= 0x2000 && r <= 0x200a, r == 0x202f, r == 0x205f:
 		return spaceIt
 	case r == 0xad, r == 0x200b, r == 0x2060, r == 0xfeff, // break hints, byte-order mark
 		r == 0x200e, r == 0x200f, r == 0x61c: // direction marks
