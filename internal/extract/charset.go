@@ -304,11 +304,11 @@ func xmlLabel(head []byte) string {
 		return ""
 	}
 	decl := string(head[:end])
-	i := strings.Index(decl, "encoding")
-	if i < 0 {
+	_, rest, ok := strings.Cut(decl, "encoding")
+	if !ok {
 		return ""
 	}
-	rest := strings.TrimLeft(decl[i+len("encoding"):], " \t\r\n")
+	rest = strings.TrimLeft(rest, " \t\r\n")
 	if !strings.HasPrefix(rest, "=") {
 		return ""
 	}

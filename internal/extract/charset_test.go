@@ -228,8 +228,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal("the body was written to")
 		}
 		if err != nil {
-			var f *sift.Failure
-			if !errors.As(err, &f) {
+			if _, ok := errors.AsType[*sift.Failure](err); !ok {
 				t.Fatalf("not a failure: %v", err)
 			}
 			return

@@ -162,7 +162,7 @@ func (ix *index) leave(i int32) {
 // measure counts the bytes of a text that are not white space, and the marks
 // that end or divide sentences.
 func measure(s string) (size, stops int32) {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch c := s[i]; {
 		case c <= ' ':
 		case c == '.' || c == ',' || c == '!' || c == '?' || c == ';':

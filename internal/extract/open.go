@@ -72,20 +72,29 @@ func unzip(ctx context.Context, raw []byte, limit int) (inner []byte, ok bool, e
 	if !isGzip(raw) {
 		return nil, false, nil
 	}
-	z, err := gzip.NewReader(newSource(ctx, raw))
-	if err != nil {
-		return nil, false, nil // an archive that cannot be read is refused as one
-	}
-	inner, err = io.ReadAll(io.LimitReader(z, int64(limit)+1))
+	inner, err = gunzip(ctx, raw, limit)
 	switch {
 	case errors.Is(err, errExpired):
 		return nil, false, ended(err)
 	case len(inner) > limit:
 		return nil, false, sift.Fail(sift.CodeTooLong, "the compressed file holds more than %d bytes", limit)
-	case err != nil, binaryType(inner, "") != "":
-		return nil, false, nil
 	}
-	return inner, true, nil
+	// One that cannot be read, or holds no text, is refused as the archive it is.
+	return inner, err == nil && binaryType(inner, "") == "", nil
+}
+
+// gunzip gives what a gzip stream holds, and one byte over the limit of what
+// holds more.
+func gunzip(ctx context.Context, raw []byte, limit int) ([]byte, error) {
+	z, err := gzip.NewReader(newSource(ctx, raw))
+	if err != nil {
+		return nil, fmt.Errorf("gunzip: %w", err)
+	}
+	inner, err := io.ReadAll(io.LimitReader(z, int64(limit)+1))
+	if err != nil {
+		return nil, fmt.Errorf("gunzip: %w", err)
+	}
+	return inner, nil
 }
 
 func isGzip(b []byte) bool { return bytes.HasPrefix(b, []byte("\x1f\x8b\x08")) }

@@ -36,7 +36,6 @@ type goldPage struct {
 	Title, Author string
 	Date          string `json:"publish_date"`
 	With, Without []string
-	html          []byte
 }
 
 func readWCXB(t testing.TB) []goldPage {
@@ -256,7 +255,10 @@ func TestScoreOnWCXB(t *testing.T) {
 	}
 	t.Log(b.String())
 	if *wcxbOut != "" {
-		j, _ := json.Marshal(rows)
+		j, err := json.Marshal(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(*wcxbOut, j, 0o600); err != nil {
 			t.Fatal(err)
 		}
