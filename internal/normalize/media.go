@@ -92,22 +92,30 @@ func (p *pass) imageSource(n *html.Node) string {
 	if abs := p.image(largest(set)); abs != "" {
 		return abs
 	}
-	if up := n.Parent; up != nil && up.DataAtom == atom.Picture {
-		for s := up.FirstChild; s != nil; s = s.NextSibling {
-			if s.DataAtom != atom.Source {
-				continue
-			}
-			for _, key := range [...]string{"srcset", "data-srcset"} {
-				if abs := p.image(largest(attr(s, key))); abs != "" {
-					return abs
-				}
-			}
-		}
-	}
 	if len(src) > 5 && strings.EqualFold(src[:5], "data:") {
 		return ""
 	}
 	return p.image(src) // a placeholder is better than nothing
+}
+
+// picture gives an image that names no source of its own the first that the
+// <picture> around it offers.
+func picture(n *html.Node) {
+	img := find(n, 32, func(c *html.Node) bool { return c.DataAtom == atom.Img })
+	if img == nil || hasAttr(img, "srcset") || hasAttr(img, "data-src") || hasAttr(img, "data-srcset") || !placeholder(attr(img, "src")) {
+		return
+	}
+	for s := n.FirstChild; s != nil; s = s.NextSibling {
+		if s.DataAtom != atom.Source {
+			continue
+		}
+		for _, key := range [...]string{"srcset", "data-srcset"} {
+			if set := attr(s, key); set != "" && !strings.HasPrefix(set, "data:") {
+				img.Attr = append(img.Attr, html.Attribute{Key: "srcset", Val: set})
+				return
+			}
+		}
+	}
 }
 
 // image resolves the address of an image; "" when it is not http or https.

@@ -114,6 +114,9 @@ func (p *pass) lazyTwin(n, img *html.Node) bool {
 		if twin == nil {
 			continue
 		}
+		if a, b := attr(twin, "alt"), attr(img, "alt"); a != "" && b != "" && strings.TrimSpace(a) != strings.TrimSpace(b) {
+			continue // another image
+		}
 		if src := p.imageSource(img); src != "" {
 			if attr(twin, "src") == "" || s == n.NextSibling || placeholder(attr(twin, "src")) {
 				setAttr(twin, "src", src)

@@ -231,6 +231,8 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 		rename(n, atom.Code)
 	case atom.Img:
 		return p.img(n)
+	case atom.Picture:
+		picture(n)
 	case atom.Iframe, atom.Frame, atom.Embed, atom.Object, atom.Video, atom.Audio:
 		return p.media(n, &a)
 	case atom.Input:

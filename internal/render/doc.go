@@ -18,7 +18,7 @@
 //   - sub and sup as <sub> and <sup>, where leaving them out would change the
 //     meaning (m<sup>2</sup>), else as plain text (1st);
 //   - the summary of details as a bold paragraph;
-//   - an image without an address as [Image: its alt].
+//   - an image without an address as (Image: its alt).
 //
 // # Outline
 //

@@ -730,7 +730,7 @@ func (w *writer) image(n *html.Node) {
 	src, alt := attr(n, "src"), attr(n, "alt")
 	if src == "" {
 		if alt != "" {
-			w.text("[Image: " + alt + "]")
+			w.text("(Image: " + alt + ")")
 		}
 		return
 	}
