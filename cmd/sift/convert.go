@@ -104,6 +104,8 @@ func (p *program) convertOne(ctx context.Context, conv *app.Converter, file stri
 	return converted{answer: a}
 }
 
+func inFile(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
+
 func (p *program) printConverted(file string, r converted, asJSON, many bool) error {
 	if asJSON {
 		name, err := json.Marshal(file)
@@ -128,7 +130,7 @@ func (p *program) printConverted(file string, r converted, asJSON, many bool) er
 		return err
 	}
 	if r.failure != nil {
-		p.complain(fmt.Errorf("%s: %w", file, r.failure))
+		p.complain(inFile(file, r.failure))
 		return nil
 	}
 	for _, w := range r.answer.Warnings {

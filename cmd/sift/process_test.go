@@ -105,36 +105,48 @@ func startIn(t testing.TB, c *exec.Cmd) *process {
 	return p
 }
 
-// wait waits until o holds a line with all of the words and gives that line.
-func (p *process) wait(o *output, words ...string) (string, error) {
+// wait waits until n whole lines hold all of the words and gives the last of
+// them. gone says that nothing more will come.
+func (o *output) wait(gone <-chan struct{}, n int, words ...string) (string, error) {
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	for {
+		var ended bool
+		select {
+		case <-gone: // before the text is looked at: then it is all there
+			ended = true
+		default:
+		}
 		o.mu.Lock()
 		text, changed := string(o.b), o.changed
 		o.mu.Unlock()
+		found := 0
 		for line := range strings.Lines(text) {
 			if strings.HasSuffix(line, "\n") && containsAll(line, words) {
-				return strings.TrimSuffix(line, "\n"), nil
+				if found++; found == n {
+					return strings.TrimSuffix(line, "\n"), nil
+				}
 			}
+		}
+		if ended {
+			return "", fmt.Errorf("it ended with %d lines that hold %q, not %d", found, words, n)
 		}
 		select {
 		case <-changed:
-			continue
-		default:
-		}
-		select {
-		case <-changed:
-		case <-p.exited:
-			// What it wrote last has been copied by now.
-			if final := o.String(); final != text {
-				continue
-			}
-			return "", fmt.Errorf("it ended (%v) without a line that holds %q; it wrote:\n%s%s", p.ProcessState, words, p.out, p.log)
+		case <-gone:
 		case <-deadline.C:
-			return "", fmt.Errorf("no line that holds %q; it wrote:\n%s%s", words, p.out, p.log)
+			return "", fmt.Errorf("%d lines that hold %q, not %d", found, words, n)
 		}
 	}
+}
+
+// wait waits until o, which p writes, holds a line with all of the words.
+func (p *process) wait(o *output, words ...string) (string, error) {
+	line, err := o.wait(p.exited, 1, words...)
+	if err != nil {
+		err = fmt.Errorf("%w; %v wrote:\n%s%s", err, p.Args, p.out, p.log)
+	}
+	return line, err
 }
 
 func containsAll(s string, words []string) bool {
