@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +65,7 @@ file from standard input. No network and no cache are used.`,
 // converted is what one file came to.
 type converted struct {
 	answer  *sift.Answer
-	failure *sift.Failure // nil: there is an answer
+	failure *sift.Failure // where there is no answer
 }
 
 func (p *program) convertAll(ctx context.Context, conv *app.Converter, files []string, asJSON bool) error {
@@ -92,7 +90,8 @@ func (p *program) convertAll(ctx context.Context, conv *app.Converter, files []s
 	return sum.result()
 }
 
-func (p *program) convertOne(ctx context.Context, conv *app.Converter, file string) converted {
+func (p *program) convertOne(ctx context.Context, conv *app.Converter, file string) (r converted) {
+	defer caught(&r.failure)
 	body, err := p.readFile(ctx, file, conv.MaxBytes())
 	if err != nil {
 		return converted{failure: sift.AsFailure(err)}
@@ -103,8 +102,6 @@ func (p *program) convertOne(ctx context.Context, conv *app.Converter, file stri
 	}
 	return converted{answer: a}
 }
-
-func inFile(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
 func (p *program) printConverted(file string, r converted, asJSON, many bool) error {
 	if asJSON {
@@ -129,20 +126,12 @@ func (p *program) printConverted(file string, r converted, asJSON, many bool) er
 		_, err = line.WriteTo(p.out)
 		return err
 	}
-	if r.failure != nil {
-		p.complain(inFile(file, r.failure))
+	if r.answer == nil {
+		p.complain(fmt.Errorf("%s: %w", file, r.failure))
 		return nil
 	}
 	for _, w := range r.answer.Warnings {
 		fmt.Fprintf(p.err, "%s: %s: %s\n", file, w.Code, w.Message)
 	}
-	text := r.answer.Content
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	if many {
-		text += "\n"
-	}
-	_, err := io.WriteString(p.out, text)
-	return err
+	return p.content(r.answer.Content, many)
 }

@@ -186,12 +186,21 @@ func (p *program) fetcher(ctx context.Context, server, keyFile string, unencrypt
 		return nil, nil, err
 	}
 	return func(ctx context.Context, t sift.Target) (answer, time.Duration) {
-		env, err := local.FetchTarget(ctx, t)
-		if err != nil {
-			return failed(sift.AsFailure(err)), ownGateWait
+		env, f := fetchLocally(ctx, local, t)
+		if f != nil {
+			return failed(f), ownGateWait
 		}
 		return answered(env, env.AppendJSON(nil)), 0
 	}, local.Close, nil
+}
+
+func fetchLocally(ctx context.Context, local *app.Local, t sift.Target) (env *sift.Envelope, f *sift.Failure) {
+	defer caught(&f)
+	env, err := local.FetchTarget(ctx, t)
+	if err != nil {
+		return nil, sift.AsFailure(err)
+	}
+	return env, nil
 }
 
 func failed(f *sift.Failure) answer {
@@ -295,7 +304,12 @@ func (p *program) print(url string, a answer, asJSON, many bool) error {
 		}
 		fmt.Fprintln(p.err, n)
 	}
-	text := a.content
+	return p.content(a.content, many)
+}
+
+// content prints one content with the end of its last line; among many, with a
+// blank line behind it.
+func (p *program) content(text string, many bool) error {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}

@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
+
+	"sift.build/sift/internal/sift"
 )
 
 // inOrder runs work for 0 to n-1 on several workers and hands each result to
@@ -61,6 +65,14 @@ func inOrder[T any](ctx context.Context, n, workers int, work func(ctx context.C
 		}
 	}
 	return nil
+}
+
+// caught makes a panic in one item that item's failure: the others are not to
+// be lost with it. It is deferred.
+func caught(failure **sift.Failure) {
+	if p := recover(); p != nil {
+		*failure = sift.AsFailure(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+	}
 }
 
 // tally counts what many items came to.

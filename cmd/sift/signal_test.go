@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +22,7 @@ func TestARequestInFlightMayFinishWhenTheServiceIsStopped(t *testing.T) {
 			inFlight := later(func() reply { return s.fetch("", site.URL+"/held/x") })
 			receive(t, "the request", site.arrived)
 			s.signal(t, signal)
-			s.waitLog(t, "msg=stopping")
+			s.waitLog(t, "msg=stopping", "grace=8s") // as docs/cli.md says
 			if got := get(s.url + "/healthz"); got.err == nil && got.status == 200 {
 				t.Error("a new request was taken")
 			}
@@ -158,18 +158,18 @@ func TestAServiceOutlivesTheReaderOfItsLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := command(dir, nil, "serve", "--listen", site.closed, "--config", writeFile(t, dir, "sift.toml", site.settings("")))
+	c := command(dir, nil, "serve", "--listen", "127.0.0.1:0", "--config", writeFile(t, dir, "sift.toml", site.settings("")))
 	c.Stderr = w
 	p := startIn(t, c)
 	w.Close()
-	first := make([]byte, 1)
-	if _, err := io.ReadFull(r, first); err != nil {
-		t.Fatal(err)
+	line, err := bufio.NewReader(r).ReadString('\n')
+	address := addressIn.FindStringSubmatch(line)
+	if address == nil {
+		t.Fatalf("the log begins with %q, %v", line, err)
 	}
 	r.Close()
 	for range 3 { // each of them is a line in the log
-		got := ask(http.MethodGet, "http://"+site.closed+"/v1/fetch?url="+site.URL+"/article", "", "")
-		if got.status != 200 {
+		if got := get("http://" + address[1] + "/v1/fetch?url=" + site.URL + "/article"); got.status != 200 {
 			t.Fatalf("%+v", got)
 		}
 	}
