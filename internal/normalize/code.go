@@ -80,6 +80,9 @@ func (p *pass) codeText(n *html.Node) string {
 			switch kind := judgeCode(c, &a); {
 			case kind == codeSkip:
 				into = false
+			case unseen(&a):
+				p.hide(c, &p.res.HiddenText)
+				into = false
 			case c.DataAtom == atom.Br:
 				b = append(b, '\n')
 				open = false
@@ -103,10 +106,10 @@ func (p *pass) codeText(n *html.Node) string {
 				if isCodeLine(c) {
 					open = !at() || c.FirstChild == nil
 				} else if IsBlock(c) && c.DataAtom != atom.Td && c.DataAtom != atom.Th {
-					open = !at()
 					if open {
-						newline()
+						b = append(b, '\n')
 					}
+					newline()
 				}
 			}
 			if c.NextSibling != nil {
@@ -153,10 +156,10 @@ func judgeCode(c *html.Node, a *attrs) codeClass {
 	case atom.Button, atom.Script, atom.Style, atom.Template, atom.Svg, atom.Select, atom.Input, atom.Textarea, atom.Noscript, atom.Img:
 		return codeSkip
 	}
-	if c.Namespace != "" || a.hidden || strings.HasPrefix(c.Data, "clipboard-copy") {
+	if c.Namespace != "" || strings.HasPrefix(c.Data, "clipboard-copy") {
 		return codeSkip
 	}
-	if a.style != "" && (readStyle(a.style).gone || numbersByStyle(a.style, c)) {
+	if a.style != "" && numbersByStyle(a.style, c) {
 		return codeSkip
 	}
 	if a.class != "" {
@@ -164,9 +167,6 @@ func judgeCode(c *html.Node, a *attrs) codeClass {
 			return k
 		}
 		if hasToken(a.class, "ln") && digits(c) {
-			return codeSkip
-		}
-		if k := hiddenClass(a.class); k != visible {
 			return codeSkip
 		}
 	}

@@ -59,6 +59,19 @@ func sectioned(n *html.Node) bool {
 	return n.DataAtom == atom.Main || n.DataAtom == atom.Article || find(n, 2_000, isHeading) != nil
 }
 
+// unseen says that an element inside a formula or a code block, where the rules
+// for panels and sections mean nothing, is hidden.
+func unseen(a *attrs) bool {
+	if a.hidden || a.class != "" && hiddenClass(a.class) != visible {
+		return true
+	}
+	if a.style == "" {
+		return false
+	}
+	s := readStyle(a.style)
+	return s.gone || s.unseen || s.tiny || s.colourless
+}
+
 // hide counts the text of n, which is about to go, in total.
 func (p *pass) hide(n *html.Node, total *int) {
 	for c := n; c != nil; c = following(c, n, visibleByNature(c)) {
@@ -78,7 +91,7 @@ func visibleByNature(n *html.Node) bool {
 		return true
 	}
 	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Svg, atom.Select, atom.Textarea, atom.Iframe:
+	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Noframes, atom.Noembed, atom.Svg, atom.Select, atom.Textarea, atom.Iframe:
 		return false
 	}
 	return true
@@ -147,7 +160,7 @@ func readStyle(s string) (out style) {
 		case "font":
 			if size, _, _ := strings.Cut(val, "/"); size != "" {
 				n, unit, ok := number(size[strings.LastIndexByte(size, ' ')+1:])
-				out.tiny = out.tiny || ok && (n == 0 || n <= 1 && (unit == "px" || unit == "pt")) && unit != ""
+				out.tiny = out.tiny || ok && (n == 0 || n <= 1 && (unit == "px" || unit == "pt"))
 			}
 		case "color":
 			colour = val
@@ -407,7 +420,7 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 	if furniture {
 		return false
 	}
-	if panel || n.Parent != nil && n.Parent.DataAtom == atom.Details {
+	if panel {
 		return true
 	}
 	if a.id != "" && p.controlled != nil {

@@ -24,7 +24,7 @@ func (p *pass) leaveLink(n *html.Node) {
 		return // <a id="…"></a> stays: a heading may want it
 	}
 	abs, web := p.urls.resolve(href)
-	if abs == "" {
+	if abs == "" || href != "" && strings.Trim(href, " \t\r\n\f#!") == "" { // href="#" is a button
 		removeAttr(n, "href")
 		rename(n, atom.Span)
 		return

@@ -80,7 +80,23 @@ func (p *pass) math(n *html.Node) (*html.Node, bool) {
 	return n, false
 }
 
+// dropHidden takes the hidden elements out of a formula.
+func (p *pass) dropHidden(n *html.Node) {
+	for c := n.FirstChild; c != nil; {
+		next := following(c, n, true)
+		if c.Type == html.ElementNode && len(c.Attr) > 0 {
+			if a := readAttr(c); unseen(&a) {
+				next = following(c, n, false)
+				p.hide(c, &p.res.HiddenText)
+				c.Parent.RemoveChild(c)
+			}
+		}
+		c = next
+	}
+}
+
 func (p *pass) mathTeX(n *html.Node) (tex string, block bool) {
+	p.dropHidden(n)
 	block = attr(n, "display") == "block" || attr(n, "mode") == "display"
 	tex = p.cleanTeX(attr(n, "alttext"))
 	for c := n.FirstChild; c != nil && tex == ""; c = following(c, n, true) {
@@ -318,6 +334,7 @@ func (p *pass) mathImage(n *html.Node, a *attrs) bool {
 
 // texDelimiters are those that a script of the page looks for in its text.
 type texDelimiters struct {
+	react  bool // not a delimiter, but found on the way: React streams parts of this page
 	script bool // MathJax or KaTeX is there: \(…\), \[…\], $$…$$
 	dollar bool // and it is told to take $…$ too
 }
@@ -332,7 +349,11 @@ func (d *texDelimiters) look(n *html.Node) {
 		return
 	}
 	c := n.FirstChild
-	if c == nil || len(c.Data) > 64<<10 {
+	if c == nil {
+		return
+	}
+	d.react = d.react || strings.Contains(c.Data, "$RC") || strings.Contains(c.Data, "$RS")
+	if len(c.Data) > 64<<10 {
 		return
 	}
 	if strings.Contains(c.Data, "MathJax") || strings.Contains(c.Data, "renderMathInElement") {

@@ -135,7 +135,7 @@ func absolute(scheme, rest string) (string, bool) {
 	host, tail := rest[:end], rest[end:]
 	user := ""
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
-		user, host = encode(host[:i], true)+"@", host[i+1:]
+		user, host = strings.ReplaceAll(encode(host[:i], true), "@", "%40")+"@", host[i+1:]
 	}
 	host = cleanHost(host)
 	if host == "" {

@@ -22,17 +22,23 @@ func (p *pass) hole(n *html.Node) {
 // streamed puts the parts of a page that React sends late, each in a
 // <div hidden id="S:…"> that a script would move, where they belong. Without
 // that most of such a page would be hidden text.
+//
+// A part without a place, or a page without React's script, is hidden text like
+// any other.
 func (p *pass) streamed() {
+	if !p.tex.react {
+		return
+	}
 	for key, part := range p.parts {
-		removeAttr(part, "hidden")
 		hole := p.holes["B:"+key]
 		fallback := hole != nil
 		if hole == nil {
 			hole = p.holes["P:"+key]
 		}
 		if hole == nil || hole.Parent == nil || inside(hole, part) || part.Parent == nil {
-			continue // it stays where it is
+			continue
 		}
+		removeAttr(part, "hidden")
 		part.Parent.RemoveChild(part)
 		hole.Parent.InsertBefore(part, hole)
 		for c := hole.NextSibling; fallback && c != nil; { // what was shown meanwhile

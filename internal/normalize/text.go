@@ -248,7 +248,7 @@ func (p *pass) odd(s string, at, end int, prev rune) verdict {
 			return keepIt
 		}
 	case r == 0x115f, r == 0x1160: // Hangul fillers
-		if isJamo(prev) || isJamo(next) || next == 0x1160 {
+		if isJamo(prev) || isJamo(next) {
 			return keepIt
 		}
 	case r == 0x1f3f4:

@@ -66,9 +66,9 @@ func (w *writer) escape(s string, spaced bool) {
 		case '^':
 			esc = prev == '['
 		case '<':
-			esc = next == 1 || isLetter(next) || next == '/' || next == '!' || next == '?'
+			esc = next == 1 && !spaced || isLetter(next) || next == '/' || next == '!' || next == '?'
 		case '&':
-			esc = next == 1 || isEntity(s[i+1:])
+			esc = next == 1 && !spaced || isEntity(s[i+1:])
 		case '|':
 			esc = w.cell
 		case '#':

@@ -1148,13 +1148,15 @@ func (w *writer) definitions(n *html.Node) {
 	w.startBlock(2)
 }
 
-// manyBlocks says that there is more in n than text, one paragraph and one
-// list.
+// manyBlocks says that there is more in n than text, one paragraph and a list
+// after it.
 func manyBlocks(n *html.Node) bool {
 	blocks := 0
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch {
 		case c.Type == html.TextNode && strings.Trim(c.Data, " \n") == "":
+		case c == n.FirstChild && (c.DataAtom == atom.Ul || c.DataAtom == atom.Ol):
+			return true
 		case c.DataAtom == atom.Pre, c.DataAtom == atom.Table, c.DataAtom == atom.Dl, isHeading(c):
 			return true
 		case normalize.IsBlock(c):
