@@ -78,6 +78,7 @@ func Page(root *html.Node, base *url.URL) Result {
 		p.body.Parent.RemoveChild(p.body)
 	}
 	p.body.Attr = keepAttr(p, p.body.Attr)
+	removeAttr(p.body, "href")
 	p.walk()
 	p.notes()
 	p.res.Body = p.body
@@ -298,6 +299,9 @@ func (p *pass) leave(n *html.Node) {
 		return
 	}
 	p.count(n)
+	if n.DataAtom != atom.A {
+		removeAttr(n, "href") // only a link's is resolved
+	}
 	switch n.DataAtom {
 	case atom.A:
 		p.leaveLink(n)
