@@ -334,7 +334,6 @@ func (p *pass) mathImage(n *html.Node, a *attrs) bool {
 
 // texDelimiters are those that a script of the page looks for in its text.
 type texDelimiters struct {
-	react  bool // not a delimiter, but found on the way: React streams parts of this page
 	script bool // MathJax or KaTeX is there: \(…\), \[…\], $$…$$
 	dollar bool // and it is told to take $…$ too
 }
@@ -349,11 +348,7 @@ func (d *texDelimiters) look(n *html.Node) {
 		return
 	}
 	c := n.FirstChild
-	if c == nil {
-		return
-	}
-	d.react = d.react || strings.Contains(c.Data, "$RC") || strings.Contains(c.Data, "$RS")
-	if len(c.Data) > 64<<10 {
+	if c == nil || len(c.Data) > 64<<10 {
 		return
 	}
 	if strings.Contains(c.Data, "MathJax") || strings.Contains(c.Data, "renderMathInElement") {

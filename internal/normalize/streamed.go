@@ -23,12 +23,8 @@ func (p *pass) hole(n *html.Node) {
 // <div hidden id="S:…"> that a script would move, where they belong. Without
 // that most of such a page would be hidden text.
 //
-// A part without a place, or a page without React's script, is hidden text like
-// any other.
+// A part without a place is hidden text like any other.
 func (p *pass) streamed() {
-	if !p.tex.react {
-		return
-	}
 	for key, part := range p.parts {
 		hole := p.holes["B:"+key]
 		fallback := hole != nil
