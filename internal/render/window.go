@@ -104,7 +104,7 @@ func blockEnd(s string, start, limit, maxChars int) (int, bool) {
 		f.in(line[:min(len(line), 4096)])
 		is := f.char != 0
 		if !was && is {
-			inFence, fenceAt = true, at
+			fenceAt = at
 		}
 		inFence = is
 		if !is && strings.Trim(line, " >\t\r") == "" && end+1 > start && end+1 <= limit {
