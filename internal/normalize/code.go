@@ -220,10 +220,11 @@ func language(n *html.Node, class string) string {
 	if l := langOf(n, class, true); l != "" {
 		return l
 	}
-	if c := find(n, 8, func(c *html.Node) bool { return c.DataAtom == atom.Code || c.DataAtom == atom.Pre }); c != nil {
-		if l := langOf(c, attr(c, "class"), true); l != "" {
-			return l
-		}
+	// In a table the pre of the line numbers, which names none, comes first.
+	if c := find(n, 32, func(c *html.Node) bool {
+		return (c.DataAtom == atom.Code || c.DataAtom == atom.Pre) && langOf(c, attr(c, "class"), true) != ""
+	}); c != nil {
+		return langOf(c, attr(c, "class"), true)
 	}
 	up := n.Parent
 	for range 6 {

@@ -162,6 +162,7 @@ func TestACodeBlockKnowsItsLanguage(t *testing.T) {
 		{`<pre><code class="language-c++">x := 1</code></pre>`, "c++"},
 		{`<pre><code class="language-&quot;&gt;&lt;b">x := 1</code></pre>`, ""},
 		{`<pre class="wrap">x := 1</pre>`, ""},
+		{`<table class="highlighttable"><tr><td class="linenos"><pre>1</pre></td><td class="code"><div><pre><span></span><code class="language-go">x := 1</code></pre></div></td></tr></table>`, "go"},
 		{`<pre>x := 1</pre>`, ""},
 	} {
 		got, _ := normal(t, c.page)
@@ -220,7 +221,7 @@ func TestWhatAClickOpensIsContent(t *testing.T) {
 		{"open details", `<details open><summary>S</summary>D</details>`, `<details open=""><summary>S</summary>D</details>`},
 		{"tab panels", `<div role="tablist"><button role="tab" aria-controls="p1">One</button><button role="tab" aria-controls="p2">Two</button></div>` +
 			`<div role="tabpanel" id="p1">1</div><div role="tabpanel" id="p2" hidden>2</div>`,
-			`<div role="tablist"><span role="tab">One</span><span role="tab">Two</span></div><div role="tabpanel" id="p1">1</div><div role="tabpanel" id="p2">2</div>`},
+			`<div role="tablist"><span role="tab">One</span> <span role="tab">Two</span></div><div role="tabpanel" id="p1">1</div><div role="tabpanel" id="p2">2</div>`},
 		{"a panel that a tab names", `<a role="tab" aria-controls="p" href="#p">T</a><div id="p" style="display:none">2</div>`,
 			`<a href="https://example.com/docs/guide/page.html#p" role="tab">T</a><div id="p">2</div>`},
 		{"an accordion", `<h3><button aria-expanded="false" aria-controls="a">Question?</button></h3><div id="a" hidden>Answer.</div>`, `<h3><span>Question?</span></h3><div id="a">Answer.</div>`},

@@ -251,6 +251,9 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 			return skip(n)
 		}
 		rename(n, atom.Span)
+		if prev := n.PrevSibling; prev != nil && prev.Type == html.ElementNode && !IsBlock(prev) {
+			n.Parent.InsertBefore(textNode(" "), n) // as between two links
+		}
 	case atom.Table:
 		if p.codeTable(n, &a) {
 			return n, false
