@@ -98,7 +98,9 @@ func blockEnd(s string, start, limit, maxChars int) (int, bool) {
 		if end < 0 {
 			break
 		}
-		end += at
+		if end += at; end >= limit {
+			break
+		}
 		line := s[at:end]
 		was := f.char != 0
 		f.in(line[:min(len(line), 4096)])
@@ -111,6 +113,9 @@ func blockEnd(s string, start, limit, maxChars int) (int, bool) {
 			best = end + 1
 		}
 		at = end + 1
+	}
+	if at, ok := atBlockEnd(s, limit, f); ok {
+		return at, true
 	}
 	if inFence && fenceAt > start {
 		bestFence = fenceAt
@@ -135,6 +140,20 @@ func fits(s string, from, to, maxChars int) bool {
 	return to <= most
 }
 
+// atBlockEnd says that a block ends exactly at limit, in front of its empty line.
+// f is the state of the fences in front of the line that limit is on.
+func atBlockEnd(s string, limit int, f fence) (int, bool) {
+	if s[limit] != '\n' || s[limit-1] == '\r' {
+		return 0, false
+	}
+	line := s[strings.LastIndexByte(s[:limit], '\n')+1 : limit]
+	if limit+1 < len(s) && s[limit+1] != '\n' && strings.TrimSpace(line) != "" {
+		return 0, false
+	}
+	f.in(line[:min(len(line), 4096)])
+	return limit, f.char == 0
+}
+
 // endOfBlock gives the end of the block that begins at s[at], looked for no
 // further than a line beyond most.
 func endOfBlock(s string, at, most int) int {
@@ -148,7 +167,7 @@ func endOfBlock(s string, at, most int) int {
 		line := s[i:end]
 		f.in(line[:min(len(line), 4096)])
 		if f.char == 0 && strings.Trim(line, " >\t\r") == "" && i > at {
-			return i // the empty line may be cut off
+			return i - 1 // the line break and the empty line may be cut off
 		}
 		if end > most {
 			return end
