@@ -103,7 +103,7 @@ func TestWhereAWindowEnds(t *testing.T) {
 		{"before a heading's block, not inside", "# A\n\nText of a.\n\n# B\n\n" + para(10), 24, "# A\n\nText of a.\n\n# B\n\n"},
 		{"at a line, when the block is too long", strings.Repeat("| cell | cell |\n", 20), 40, "| cell | cell |\n| cell | cell |\n"},
 		{"at a line inside a fence that is too long", "```\n" + strings.Repeat("0123456789\n", 20) + "```", 30, "```\n0123456789\n0123456789\n"},
-		{"before a fence, though the window is short then", "A.\n\n```\n0123456789\n\n0123456789\n```\n\nB.", 34, "A.\n\n"},
+		{"before a fence, though the window is short then", "A.\n\n```\n0123456789\n\n0123456789\n```\n\nB.", 31, "A.\n\n"},
 		{"at a word", para(30), 23, "word word word word "},
 		{"between characters of a script without spaces", strings.Repeat("漢", 50), 7, strings.Repeat("漢", 7)},
 		{"not inside an emoji", strings.Repeat("x", 9) + "👩\u200d👩\u200d👧" + "yyyyyyyyy", 12, strings.Repeat("x", 9)},
