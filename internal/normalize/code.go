@@ -315,7 +315,7 @@ func cleanLang(s string) string {
 	if s == "" || len(s) > 30 {
 		return ""
 	}
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '+', c == '#', c == '-', c == '_', c == '.':
 		default:
@@ -402,8 +402,9 @@ func (p *pass) codeLines(n *html.Node, a *attrs) bool {
 
 // breaks says that the inline code n has several lines, so that it is a block.
 func breaks(n *html.Node) bool {
-	lines := 0
-	for c := n.FirstChild; c != nil; c = following(c, n, true) {
+	lines, bound := 0, 500 // nodes looked at: elements of code may be nested
+	for c := n.FirstChild; c != nil && bound > 0; c = following(c, n, true) {
+		bound--
 		if c.DataAtom == atom.Br {
 			if lines++; lines > 1 {
 				return true

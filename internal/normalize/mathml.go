@@ -236,7 +236,7 @@ func (w *mathWriter) token(n *html.Node) {
 		return
 	}
 	ascii := true
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		ascii = ascii && s[i] < 0x80
 	}
 	if n.Data == "mi" && ascii && len(s) > 1 {

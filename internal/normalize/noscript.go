@@ -170,7 +170,7 @@ func (p *pass) hash(words ...string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(p.seed)
 	for _, w := range words {
-		for i := 0; i < len(w); i++ {
+		for i := range len(w) {
 			b := w[i]
 			if b >= 'A' && b <= 'Z' {
 				b |= 0x20

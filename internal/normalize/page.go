@@ -409,17 +409,16 @@ func surround(n *html.Node, before, after string) {
 
 func textNode(s string) *html.Node { return &html.Node{Type: html.TextNode, Data: s} }
 
-func element(a atom.Atom, attr ...html.Attribute) *html.Node {
-	return &html.Node{Type: html.ElementNode, Data: a.String(), DataAtom: a, Attr: attr}
+func element(a atom.Atom) *html.Node {
+	return &html.Node{Type: html.ElementNode, Data: a.String(), DataAtom: a}
 }
 
-// replace puts m in the place of n and gives m.
-func replace(n, m *html.Node) *html.Node {
+// replace puts m in the place of n.
+func replace(n, m *html.Node) {
 	if n.Parent != nil {
 		n.Parent.InsertBefore(m, n)
 		n.Parent.RemoveChild(n)
 	}
-	return m
 }
 
 // CountVisible counts the characters of the text under n, white space left
@@ -457,16 +456,6 @@ func IsBlock(n *html.Node) bool {
 		atom.H5, atom.H6, atom.Header, atom.Hgroup, atom.Hr, atom.Legend, atom.Li, atom.Main, atom.Nav, atom.Ol, atom.P, atom.Pre,
 		atom.Search, atom.Section, atom.Summary, atom.Table, atom.Tbody, atom.Td, atom.Tfoot, atom.Th, atom.Thead, atom.Tr, atom.Ul:
 		return true
-	}
-	return false
-}
-
-// hasText says that there is a visible character or an image under n.
-func hasText(n *html.Node) bool {
-	for c := n; c != nil; c = following(c, n, true) {
-		if c.Type == html.TextNode && strings.Trim(c.Data, " \n") != "" || c.DataAtom == atom.Img {
-			return true
-		}
 	}
 	return false
 }

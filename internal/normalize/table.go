@@ -23,14 +23,13 @@ type table struct {
 	nested  int  // tables inside, whatever became of them
 	inner   []*html.Node
 
-	rows, cells, filled  int
-	cols, width          int // the widest row; this row so far
-	rowCells, rowBlocks  int
-	widest               int // cells of the row with most cells
-	text, longest        int // characters of all cells, of the longest
-	headings, rich, code int // cells with a heading, with several blocks
-	cell                 cell
-	outer                []cell // never more than one deep: a cell inside a cell is in another table
+	rows, cells, filled int
+	cols, width         int // the widest row; this row so far
+	rowCells, rowBlocks int
+	widest              int // cells of the row with most cells
+	text, longest       int // characters of all cells, of the longest
+	headings, rich      int // cells with a heading, with several blocks
+	cell                cell
 }
 
 type cell struct {
