@@ -436,8 +436,12 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 func (p *pass) ariaHidden(n *html.Node, a *attrs) int {
 	// An ornament: no letter or digit in it, or only a few in an icon's element.
 	const enough = 40
-	letters, parts := 0, 0
+	letters, parts, bound := 0, 0, 500 // what has more nodes is no ornament
 	for c := n.FirstChild; c != nil && letters < enough; c = following(c, n, visibleByNature(c)) {
+		if bound--; bound < 0 {
+			letters = enough
+			break
+		}
 		if c.Type == html.TextNode && visibleByNature(c.Parent) {
 			for i := 0; i < len(c.Data) && letters < enough; i++ {
 				if b := c.Data[i]; b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0xc3 && b < 0xe2 || b > 0xe2 && b < 0xee {

@@ -55,7 +55,7 @@ func (r *resolver) fragment(abs string) (string, bool) {
 func (p *pass) leaveHeading(n *html.Node) {
 	id := attr(n, "id")
 	for c := n.FirstChild; c != nil; {
-		next := following(c, n, true)
+		next := following(c, n, !isHeading(c)) // a heading inside has seen to its own
 		if c.Type != html.ElementNode {
 			c = next
 			continue
