@@ -110,6 +110,9 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer endRequests()
 	srv.BaseContext = func(net.Listener) context.Context { return requests }
+	var fresh freshConns
+	srv.ConnState = fresh.watch
+	srv.RegisterOnShutdown(fresh.close)
 
 	log.Info("listening", "address", listener.Addr().String(), "version", opts.Version, "data_dir", cfg.DataDir,
 		"callers", len(cfg.Callers), "metrics", metricsAddress)
@@ -211,48 +214,6 @@ func listen(ctx context.Context, key, address string, people *auth.Callers) (net
 func onLoopback(a net.Addr) bool {
 	tcp, ok := a.(*net.TCPAddr)
 	return ok && tcp.AddrPort().Addr().Unmap().IsLoopback()
-}
-
-// inFlight counts the requests that are being answered. An http.Server that is
-// closed leaves its handlers running, and what they use must not be closed
-// under them.
-type inFlight struct {
-	mu    sync.Mutex
-	n     int
-	ended chan struct{} // not nil once end was called; closed when none is left
-}
-
-func (f *inFlight) count(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.mu.Lock()
-		late := f.ended != nil
-		if !late {
-			f.n++
-		}
-		f.mu.Unlock()
-		if late {
-			panic(http.ErrAbortHandler)
-		}
-		defer func() {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			if f.n--; f.n == 0 && f.ended != nil {
-				close(f.ended)
-			}
-		}()
-		next.ServeHTTP(w, r)
-	})
-}
-
-// end waits for the last request and lets no other begin.
-func (f *inFlight) end() {
-	f.mu.Lock()
-	f.ended = make(chan struct{})
-	if f.n == 0 {
-		close(f.ended)
-	}
-	f.mu.Unlock()
-	<-f.ended
 }
 
 // reload takes over the callers of each new configuration. Work in flight

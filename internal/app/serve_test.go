@@ -180,6 +180,32 @@ func TestHandlersAreWaitedForBeforeWhatTheyUseIsClosed(t *testing.T) {
 	receive(t, "the handler", handled)
 }
 
+func TestAConnectionOnWhichNothingIsAskedDoesNotHoldUpTheStop(t *testing.T) {
+	r := start(t, settings(t), ServeOptions{})
+	unused, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unused.Close()
+	client := &http.Client{Transport: &http.Transport{}, Timeout: within}
+	resp, err := client.Get(r.url + "/healthz") // accepted after it; then kept open, idle
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	begin := time.Now()
+	r.stop()
+	if err := receive(t, "the end of the service", r.ended); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if strings.Contains(r.log.String(), "cut off") {
+		t.Errorf("it was cut off:\n%s", r.log)
+	}
+}
+
 // The name in `listen` may mean anything; what counts is the address that it
 // turned out to be.
 func TestWithoutCallersOnlyALoopbackAddressIsListenedOn(t *testing.T) {
