@@ -187,6 +187,7 @@ func TestCtrlCEndsAFetchQuicklyAndPrintsNothingByHalves(t *testing.T) {
 	}{
 		"one page":              {[]string{"fetch", "--json", site.URL + "/held/one"}, 0},
 		"one page, as Markdown": {[]string{"fetch", site.URL + "/held/markdown"}, 0},
+		"through a server":      {[]string{"fetch", "--json", "--server", site.URL + "/held/server", site.URL + "/article"}, 0},
 		"the second of three":   {[]string{"fetch", "--json", site.URL + "/article", site.URL + "/held/second", site.URL + "/long"}, 1},
 	} {
 		p := startIn(t, command(dir, nil, append(c.args, "--config", config)...))

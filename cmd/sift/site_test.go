@@ -53,7 +53,11 @@ func newSite(t testing.TB) *site {
 		s.mu.Unlock()
 		mux.ServeHTTP(w, r)
 	}))
-	t.Cleanup(s.Close)
+	over := make(chan struct{})
+	t.Cleanup(func() {
+		close(over)
+		s.Close()
+	})
 	s.addr = s.Listener.Addr().String()
 	_, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
@@ -105,17 +109,27 @@ func newSite(t testing.TB) *site {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})
-	mux.HandleFunc("/held/{name}", func(w http.ResponseWriter, r *http.Request) {
+	held := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // or net/http does not notice that the client has gone
 		s.arrived <- r.PathValue("name")
 		select {
 		case <-s.release:
 		case <-r.Context().Done():
 			return
+		case <-over:
+			return
 		}
 		w.Header().Set("Content-Type", html)
 		io.WriteString(w, articlePage)
+	}
+	mux.HandleFunc("/held/{name}", held)
+	mux.HandleFunc("/held/{name}/v1/fetch", held) // a sift server that does not answer
+	mux.HandleFunc("/never", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-over:
+		}
 	})
-	mux.HandleFunc("/never", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	// A second answer that nobody asked for. net/http would print its bytes.
 	mux.HandleFunc("/unasked", func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
