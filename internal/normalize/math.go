@@ -374,6 +374,7 @@ func (p *pass) texInText(n *html.Node) {
 	s := n.Data
 	var nodes []*html.Node
 	start := 0
+	var ends texEnds
 	for i := 0; i < len(s); {
 		open, shut, block := p.tex.at(s, i)
 		if open == "" {
@@ -383,15 +384,15 @@ func (p *pass) texInText(n *html.Node) {
 			i++
 			continue
 		}
-		body := s[i+len(open):]
-		end := strings.Index(body[:min(len(body), texMax)], shut)
-		if end < 0 {
-			i += len(open)
+		from := i + len(open)
+		end := ends.next(s, shut, from)
+		if end-from > texMax || open == "$" && !dollarMath(s[from:end], s[end+1:]) {
+			i = from
 			continue
 		}
-		tex := p.cleanTeX(body[:end])
-		if tex == "" || open == "$" && !dollarMath(body[:end], body[end+1:]) {
-			i += len(open)
+		tex := p.cleanTeX(s[from:end])
+		if tex == "" {
+			i = from
 			continue
 		}
 		if start < i {
@@ -400,7 +401,7 @@ func (p *pass) texInText(n *html.Node) {
 		f := &html.Node{}
 		p.formula(f, tex, block)
 		nodes = append(nodes, f)
-		i += len(open) + end + len(shut)
+		i = end + len(shut)
 		start = i
 	}
 	if nodes == nil {
@@ -413,6 +414,35 @@ func (p *pass) texInText(n *html.Node) {
 		n.Parent.InsertBefore(m, n)
 	}
 	n.Data = "" // leave takes it out
+}
+
+// texEnds remembers where each closing delimiter stands next, so that a text full
+// of opening ones is searched once.
+type texEnds struct {
+	shut [4]string
+	at   [4]int
+}
+
+// next gives the position of shut at or behind from, far behind the end when
+// there is none.
+func (e *texEnds) next(s, shut string, from int) int {
+	for k := range e.shut {
+		switch {
+		case e.shut[k] == "":
+			e.shut[k], e.at[k] = shut, -1
+		case e.shut[k] != shut:
+			continue
+		}
+		if e.at[k] < from {
+			if e.at[k] = strings.Index(s[from:], shut); e.at[k] < 0 {
+				e.at[k] = len(s) + 2*texMax
+			} else {
+				e.at[k] += from
+			}
+		}
+		return e.at[k]
+	}
+	return len(s) + 2*texMax
 }
 
 // at gives the delimiters when a formula may begin at s[i].

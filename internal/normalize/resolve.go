@@ -12,6 +12,11 @@ import (
 // URL that a fetch takes.
 const urlMax = 8192
 
+// growthMax bounds, in bytes, by how much the links of a page may grow together
+// when they are made absolute: a base of 8 KB and a million links of one letter
+// would fill the memory.
+const growthMax = 16 << 20
+
 // resolver makes references absolute as browsers do: white space at the ends
 // and line breaks inside are dropped, backslashes are slashes, and what cannot
 // stand in a URL is percent-encoded. Nothing is rejected for a bad percent
@@ -22,6 +27,7 @@ type resolver struct {
 	path   string // of the base, at least "/"
 	query  string // of the base, with its "?"
 	public bool   // the page itself is not at a private address
+	growth int    // see growthMax
 	page   string // the page's own address without fragment: a link that begins with it is a link inside the page
 }
 
@@ -65,8 +71,18 @@ func (r *resolver) setBaseHref(href string) {
 
 // resolve gives the absolute form of ref, and whether it is http or https. ""
 // means that ref is nothing to link to: a scheme off the list, no base to
-// resolve against, too long.
+// resolve against, too long, or too much in all (see growthMax).
 func (r *resolver) resolve(ref string) (abs string, web bool) {
+	abs, web = r.absolute(ref)
+	if g := len(abs) - len(ref); g > 64 {
+		if r.growth += g; r.growth > growthMax {
+			return "", false
+		}
+	}
+	return abs, web
+}
+
+func (r *resolver) absolute(ref string) (abs string, web bool) {
 	ref = strings.Trim(ref, " \t\n\r\f\v\x00")
 	if len(ref) > urlMax {
 		return "", false

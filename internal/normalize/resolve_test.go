@@ -79,3 +79,18 @@ func TestPlainReferencesResolveAsNetURLDoes(t *testing.T) {
 		}
 	})
 }
+
+func TestALongBaseCannotBlowUpAPageOfShortLinks(t *testing.T) {
+	r := parse(t, `<base href="https://h.example/`+strings.Repeat("d", 8000)+`/">`+strings.Repeat(`<a href=x>y</a> `, 20_000)+`<a href="https://h.example/last">z</a>`)
+	total, last := 0, ""
+	for n := r.Body; n != nil; n = following(n, r.Body, true) {
+		href := attr(n, "href")
+		total += len(href)
+		if href != "" {
+			last = href
+		}
+	}
+	if total > growthMax+1<<20 || total < growthMax/2 || last != "https://h.example/last" {
+		t.Errorf("%d bytes of links, the last one %q", total, last)
+	}
+}

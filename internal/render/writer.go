@@ -12,9 +12,19 @@ import (
 	"sift.build/sift/internal/normalize"
 )
 
-// depthMax is how deep the writer follows a tree; what lies deeper comes out as
-// text. The HTML parser stops at 512 open elements.
-const depthMax = 600
+// Bounds on what a tree can make the writer do.
+const (
+	// depthMax is how deep it follows a tree; what lies deeper comes out as
+	// text. The HTML parser stops at 512 open elements.
+	depthMax = 600
+	// segsMax is how many quotes and lists inside each other indent a line;
+	// deeper ones stand where the last of these does.
+	segsMax = 32
+	// signsMax is how many bytes of indentation are written before it must be
+	// less than half of the output. Beyond that nothing is indented: a line of
+	// one letter inside 32 quotes would make a megabyte of a few kilobytes.
+	signsMax = 4 << 20
+)
 
 // writer writes a tree in the normal form as Markdown or as plain text, in one
 // pass, to one buffer.
@@ -27,6 +37,7 @@ type writer struct {
 	// character. So what turns out empty leaves nothing behind.
 	want    int    // line breaks wanted before the next character: 0, 1 or 2
 	segs    []seg  // the containers around
+	signs   int    // bytes of their signs written so far
 	lineAt  int    // where the current line begins in out
 	textAt  int    // where its text begins, behind the containers' signs
 	bol     bool   // nothing has been written on the line yet: line signs must be escaped
@@ -167,7 +178,15 @@ func (w *writer) endText() {
 }
 
 // push enters a container.
-func (w *writer) push(first, rest string) { w.segs = append(w.segs, seg{first: first, rest: rest}) }
+func (w *writer) push(first, rest string) {
+	if len(w.segs) >= segsMax {
+		rest = ""
+	}
+	w.segs = append(w.segs, seg{first: first, rest: rest})
+}
+
+// indents says that lines still get the signs of their containers.
+func (w *writer) indents() bool { return w.signs < signsMax || w.signs < len(w.out)/2 }
 
 // pop leaves a container and says whether anything was written in it.
 func (w *writer) pop() bool {
@@ -200,24 +219,29 @@ func (w *writer) begin() {
 		if w.want > 1 {
 			at := len(w.out)
 			for i := range w.segs {
-				if !w.segs[i].written {
+				if !w.segs[i].written || !w.indents() {
 					break
 				}
 				w.out = append(w.out, w.segs[i].rest...)
 			}
+			w.signs += len(w.out) - at
 			w.out = append(w.out[:at+len(strings.TrimRight(string(w.out[at:]), " "))], '\n')
 		}
 	}
 	w.lineAt = len(w.out)
 	for i := range w.segs {
-		if s := &w.segs[i]; s.written {
-			w.out = append(w.out, s.rest...)
-		} else {
-			w.out = append(w.out, s.first...)
+		switch s := &w.segs[i]; {
+		case !s.written:
+			if i < segsMax {
+				w.out = append(w.out, s.first...)
+			}
 			s.written = true
+		case w.indents():
+			w.out = append(w.out, s.rest...)
 		}
 	}
 	w.textAt = len(w.out)
+	w.signs += w.textAt - w.lineAt
 	w.want, w.bol = 0, true
 }
 
@@ -226,9 +250,12 @@ func (w *writer) newline() {
 	w.out = append(w.out, '\n')
 	w.lineAt = len(w.out)
 	for i := range w.segs {
-		w.out = append(w.out, w.segs[i].rest...)
+		if w.indents() {
+			w.out = append(w.out, w.segs[i].rest...)
+		}
 	}
 	w.textAt = len(w.out)
+	w.signs += w.textAt - w.lineAt
 	w.bol = true
 	w.last = 0
 }
