@@ -8,9 +8,9 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -s -w -X main.version=$(VERSION)
 BUILD := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 
-# Concurrency lives in these packages; the SQLite driver takes minutes to
-# compile with -race, so what imports it is left out here.
-RACE := ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client
+# Concurrency lives in these packages. Of those that compile the SQLite driver
+# with -race, which takes minutes on a slow machine, only the pipeline is here.
+RACE := ./internal/pipeline ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client
 
 .PHONY: build demo test check lint fmt race fuzz bench cross deps clean
 
