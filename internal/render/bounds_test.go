@@ -34,7 +34,7 @@ func TestHostileMarkupIsRenderedInBoundedTimeAndSpace(t *testing.T) {
 		"nested lists":                       strings.Repeat("<ul><li>", 240) + strings.Repeat("a<p>b</p>", 20_000),
 		"nested quotes":                      strings.Repeat("<blockquote>", 500) + strings.Repeat("<p>a</p>", 2_000),
 		"nested tables":                      strings.Repeat("<table><tr><td>", 100) + strings.Repeat("a<p>b</p>", 50_000),
-		"a base of 8 KB for many links": "<base href='https://h.example/" + strings.Repeat("d", 8000) + "/'>" + strings.Repeat("<a href=x>y</a>", 40_000),
+		"a base of 8 KB for many links":      "<base href='https://h.example/" + strings.Repeat("d", 8000) + "/'>" + strings.Repeat("<a href=x>y</a>", 40_000),
 		"many small lists":                   strings.Repeat("<ul><li>a</ul>", 40_000),
 		"a long code block in quotes":        strings.Repeat("<blockquote>", 50) + "<pre>" + strings.Repeat("a\n\n", 100_000),
 		"links to everywhere":                strings.Repeat("<a href=x>y</a>", 40_000),

@@ -13,6 +13,9 @@ import (
 // lineMax bounds how much of one line is looked at.
 const lineMax = 64 << 10
 
+// lineLook is how much of a line is looked at for a fence.
+const lineLook = 4096
+
 // fence follows the fenced code blocks of a Markdown text line by line.
 type fence struct {
 	char byte
@@ -44,6 +47,37 @@ func (f *fence) in(line string) bool {
 		f.char = 0
 	}
 	return true
+}
+
+// over takes f past whole lines: only those with a fence's characters in them
+// are looked at.
+func (f *fence) over(s string) {
+	tick, tilde := -1, -1 // where each stands next
+	for at := 0; at < len(s); {
+		if tick < at {
+			tick = indexFrom(s, "```", at)
+		}
+		if tilde < at {
+			tilde = indexFrom(s, "~~~", at)
+		}
+		i := min(tick, tilde)
+		if i >= len(s) {
+			return
+		}
+		from := strings.LastIndexByte(s[at:i], '\n') + 1 + at
+		end := indexFrom(s, "\n", i)
+		f.in(s[from:min(end, from+lineLook)])
+		at = end + 1
+	}
+}
+
+// indexFrom gives the position of sub in s at or behind at, len(s) when there is
+// none.
+func indexFrom(s, sub string, at int) int {
+	if i := strings.Index(s[at:], sub); i >= 0 {
+		return at + i
+	}
+	return len(s)
 }
 
 // behindMarkers takes the markers of lists, tasks and notes off the beginning of

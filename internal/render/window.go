@@ -93,7 +93,10 @@ func blockEnd(s string, start, limit, maxChars int) (int, bool) {
 	var f fence
 	best, bestFence := -1, -1
 	inFence, fenceAt := false, 0
-	for at := 0; at < limit; {
+	first := strings.LastIndexByte(s[:start], '\n') + 1
+	f.over(s[:first])
+	inFence = f.char != 0
+	for at := first; at < limit; {
 		end := strings.IndexByte(s[at:], '\n')
 		if end < 0 {
 			break
@@ -103,7 +106,7 @@ func blockEnd(s string, start, limit, maxChars int) (int, bool) {
 		}
 		line := s[at:end]
 		was := f.char != 0
-		f.in(line[:min(len(line), 4096)])
+		f.in(line[:min(len(line), lineLook)])
 		is := f.char != 0
 		if !was && is {
 			fenceAt = at
@@ -150,7 +153,7 @@ func atBlockEnd(s string, limit int, f fence) (int, bool) {
 	if limit+1 < len(s) && s[limit+1] != '\n' && strings.TrimSpace(line) != "" {
 		return 0, false
 	}
-	f.in(line[:min(len(line), 4096)])
+	f.in(line[:min(len(line), lineLook)])
 	return limit, f.char == 0
 }
 
@@ -165,7 +168,7 @@ func endOfBlock(s string, at, most int) int {
 		}
 		end += i
 		line := s[i:end]
-		f.in(line[:min(len(line), 4096)])
+		f.in(line[:min(len(line), lineLook)])
 		if f.char == 0 && strings.Trim(line, " >\t\r") == "" && i > at {
 			return i - 1 // the line break and the empty line may be cut off
 		}

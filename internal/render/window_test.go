@@ -141,6 +141,7 @@ func TestAHugeLineIsReadToItsEnd(t *testing.T) {
 	for name, content := range map[string]string{
 		"letters": strings.Repeat("x", 3<<20), "words": strings.Repeat("word ", 600_000), "characters": strings.Repeat("漢", 1<<20),
 		"accents": "e" + strings.Repeat("\u0301", 1<<20), "line breaks": strings.Repeat("\n", 1<<20), "open fence": "```\n" + strings.Repeat("x\n", 1<<20),
+		"tildes": strings.Repeat("~~~\n", 1<<18), "ticks": strings.Repeat("a ``` b\n", 1<<17),
 	} {
 		if got := strings.Join(windows(t, content, sift.DefaultMaxChars), ""); got != content {
 			t.Errorf("%s: windows do not join", name)
