@@ -23,7 +23,7 @@ func (w *writer) escape(s string, spaced bool) {
 		return
 	}
 	start := 0
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		if !special[c] {
 			continue
@@ -219,7 +219,7 @@ func escapeInline(s string, link bool) string {
 // destination gives a URL as the destination of a link.
 func destination(url string, cell bool) string {
 	depth, bad := 0, false
-	for i := 0; i < len(url); i++ {
+	for i := range len(url) {
 		switch c := url[i]; {
 		case c == '(':
 			depth++
@@ -236,7 +236,7 @@ func destination(url string, cell bool) string {
 	}
 	const hex = "0123456789ABCDEF"
 	b := make([]byte, 0, len(url)+16)
-	for i := 0; i < len(url); i++ {
+	for i := range len(url) {
 		switch c := url[i]; {
 		case c == '(' || c == ')' || c <= ' ' || c == '<' || c == '>' || c == '\\' || c == 0x7f || c == '|' || c == '`':
 			b = append(b, '%', hex[c>>4], hex[c&15])

@@ -92,10 +92,9 @@ func cutAt(s string, start, limit, maxChars int) int {
 func blockEnd(s string, start, limit, maxChars int) (int, bool) {
 	var f fence
 	best, bestFence := -1, -1
-	inFence, fenceAt := false, 0
 	first := strings.LastIndexByte(s[:start], '\n') + 1
 	f.over(s[:first])
-	inFence = f.char != 0
+	inFence, fenceAt := f.char != 0, 0
 	for at := first; at < limit; {
 		end := strings.IndexByte(s[at:], '\n')
 		if end < 0 {
