@@ -400,8 +400,14 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 		return true
 	}
 	switch a.role {
-	case "tabpanel", "region":
+	case "tabpanel":
 		return true
+	case "region":
+		// An accordion's panel is named by its button. A region without a name
+		// says nothing of being opened.
+		if attr(n, "aria-labelledby") != "" {
+			return true
+		}
 	case "dialog", "alertdialog", "menu", "menubar", "navigation", "search", "alert", "status", "tooltip", "banner":
 		return false
 	}

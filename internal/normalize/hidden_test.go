@@ -42,6 +42,7 @@ func TestWhatAReaderCannotSeeIsLeftOutAndCounted(t *testing.T) {
 		"in code":                 `<pre>a<span style="opacity:0">S</span></pre>`,
 		"in a formula":            `<math><mi>x</mi><mtext style="display:none">S</mtext></math>`,
 		"in open details":         `<details open><p hidden>S</p></details>`,
+		"a region without a name": `<div role="region" style="display:none">S</div>`,
 		"as if from React":        `<div hidden id="S:1"><p>S</p></div>`,
 		"unclosed":                `<ul><li style="display:none">S<li>b</ul>`,
 		"in a table":              `<table><tr><td style="display:none">S<td>b<td>c<tr><td>d<td>e</table>`,

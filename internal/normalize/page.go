@@ -436,7 +436,7 @@ func CountVisible(n *html.Node) int {
 
 func countText(s string) int {
 	total := 0
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if c := s[i]; c > ' ' && (c < 0x80 || c >= 0xc0) { // a byte that begins a character
 			total++
 		}

@@ -169,7 +169,7 @@ func absolute(scheme, rest string) (string, bool) {
 // browser would take.
 func cleanHost(host string) string {
 	lower, ascii := true, true
-	for i := 0; i < len(host); i++ {
+	for i := range len(host) {
 		switch c := host[i]; {
 		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.', c == '-', c == '_', c == ':', c == '[', c == ']':
 		case c >= 'A' && c <= 'Z':
@@ -271,7 +271,7 @@ var mustEncode = func() (t [256]bool) {
 // encode percent-encodes what cannot stand in a URL.
 func encode(s string, component bool) string {
 	need := 0
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if mustEncode[s[i]] || component && (s[i] == '/' || s[i] == '(' || s[i] == ')' || s[i] == '[' || s[i] == ']') {
 			need++
 		}
