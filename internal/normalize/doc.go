@@ -16,9 +16,9 @@
 //   - href and src are absolute, resolved against the page's address and
 //     <base>; characters that would break out of Markdown are percent-encoded.
 //     A link's scheme is http, https, mailto, tel or another from a short list;
-//     other links (javascript:, data:, file:) have become their contents. A
-//     link from a public page to a private address or localhost has
-//     data-private.
+//     other links (javascript:, data:, file:, a bare #) have become their
+//     contents. A link from a public page to a private address or localhost
+//     has data-private.
 //   - An image is <img> with one src and its alt; an image without src is only
 //     its alt (a data: URI was dropped). Video, audio and frames are <a>
 //     elements whose text names them.

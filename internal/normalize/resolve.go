@@ -73,6 +73,11 @@ func (r *resolver) setBaseHref(href string) {
 // means that ref is nothing to link to: a scheme off the list, no base to
 // resolve against, too long, or too much in all (see growthMax).
 func (r *resolver) resolve(ref string) (abs string, web bool) {
+	if r.growth > growthMax && len(r.origin)+len(r.path) > 64 {
+		if scheme, _ := splitScheme(strings.TrimSpace(ref)); scheme == "" {
+			return "", false // without building it first
+		}
+	}
 	abs, web = r.absolute(ref)
 	if g := len(abs) - len(ref); g > 64 {
 		if r.growth += g; r.growth > growthMax {
