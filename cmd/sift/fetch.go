@@ -217,8 +217,11 @@ func answered(env *sift.Envelope, raw []byte) answer {
 		a.notices = append(a.notices, fmt.Sprintf("%s: %s", w.Code, w.Message))
 	}
 	if env.NextOffset != nil {
-		a.notices = append(a.notices, fmt.Sprintf("%d of %d characters; go on with --offset %d --snapshot %s",
-			env.Chars, env.TotalChars, *env.NextOffset, env.Snapshot))
+		more := fmt.Sprintf("%d of %d characters; go on with --offset %d", env.Chars, env.TotalChars, *env.NextOffset)
+		if env.Snapshot != "" { // else the copy could not be kept, and the next window is of a new one
+			more += " --snapshot " + env.Snapshot
+		}
+		a.notices = append(a.notices, more)
 	}
 	return a
 }

@@ -47,6 +47,9 @@ func (c *Converter) Convert(ctx context.Context, name string, body []byte) (*sif
 // cannot be told from their bytes. It carries no charset: a file has no
 // header that could declare one.
 func contentType(name string) string {
+	if name == "-" {
+		return "text/html" // what the command is for; other kinds are told from their bytes all the same
+	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".htm", ".html", ".xhtml":
 		return "text/html"

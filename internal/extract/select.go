@@ -203,8 +203,8 @@ func (ix *index) prune(root int32, mask role, a about) {
 	page := ix.cells[root]
 	for i := root + 1; i < page.end; i++ {
 		c := &ix.cells[i]
-		if !c.isContainer() {
-			continue
+		if !c.isContainer() || c.node.DataAtom == atom.Footer && c.node.Parent.DataAtom == atom.Blockquote {
+			continue // the footer of a quotation says whose it is
 		}
 		bad := c.role & mask
 		if a.product {

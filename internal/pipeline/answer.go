@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -93,10 +94,7 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 		URL: v.url, FinalURL: e.FinalURL, Status: e.Status, ContentType: e.ContentType, Mode: v.mode,
 		Title: doc.Title, Author: doc.Author, Site: doc.Site, Published: doc.Published,
 		Language: doc.Language, Description: doc.Description,
-		Snapshot: e.Snapshot, Warnings: doc.Warnings, Hint: doc.Hint,
-	}
-	if a.Warnings == nil {
-		a.Warnings = []sift.Warning{}
+		Snapshot: e.Snapshot, Warnings: append([]sift.Warning{}, doc.Warnings...), Hint: doc.Hint,
 	}
 	if err := json.Unmarshal(e.Receipt, &a.Receipt); err != nil {
 		return nil, fmt.Errorf("decode receipt: %w", err)
@@ -134,7 +132,19 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 		return nil, sift.Fail(sift.CodeInvalid, "offset %d is past the end of the content, which has %d characters; there is no more to read", v.offset, a.TotalChars)
 	}
 	part, next, more := render.Window(content, v.offset, v.maxChars)
-	a.Content = part
+	if a.Links != nil || a.Outline != nil {
+		from, to := entries(content, part, v.offset)
+		a.Links, a.Outline = window(a.Links, from, to), window(a.Outline, from, to)
+	}
+	// An answer may be kept. A part of a string would keep the whole of it.
+	a.Content = strings.Clone(part)
+	for _, s := range []*string{&a.Title, &a.Author, &a.Site, &a.Published, &a.Language, &a.Description} {
+		*s = strings.Clone(*s)
+	}
+	a.Hint = sift.Hint(strings.Clone(string(a.Hint))) // even an empty part holds the whole
+	for i, w := range a.Warnings {
+		a.Warnings[i] = sift.Warning{Code: sift.WarningCode(strings.Clone(string(w.Code))), Message: strings.Clone(w.Message)}
+	}
 	a.Chars = utf8.RuneCountInString(part)
 	a.Tokens = render.Tokens(part)
 	if more {
@@ -142,6 +152,36 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 		a.NextOffset = &next
 	}
 	return a, nil
+}
+
+// entries says which lines of content begin in the part at the character
+// offset, as a range. Links and outlines have one entry a line.
+func entries(content, part string, offset int) (from, to int) {
+	start := 0
+	for range offset {
+		_, size := utf8.DecodeRuneInString(content[start:])
+		start += size
+	}
+	from = strings.Count(content[:start], "\n")
+	if start > 0 && content[start-1] != '\n' {
+		from++ // its line began in the window before
+	}
+	to = strings.Count(content[:start+len(part)], "\n")
+	if end := start + len(part); end > 0 && content[end-1] != '\n' {
+		to++
+	}
+	return from, to
+}
+
+// window is the part of a list whose lines begin in the window of the content,
+// in memory of its own. A list that was not asked for stays nil.
+func window[T any](list []T, from, to int) []T {
+	if list == nil {
+		return nil
+	}
+	to = min(to, len(list))
+	from = min(from, to)
+	return append(make([]T, 0, to-from), list[from:to]...)
 }
 
 // withPage is a copy of doc that also has the whole page.

@@ -31,7 +31,7 @@ func TestMemoryNeverHoldsMoreThanItsLimit(t *testing.T) {
 }
 
 func TestMemoryDropsTheLeastRecentlyUsedFirst(t *testing.T) {
-	m := newMemory(12 << 10)
+	m := newMemory(24 << 10)
 	v := view{mode: sift.ModeClean}
 	for i := range 3 {
 		m.put(someRef("c", fmt.Sprint("k", i), fmt.Sprint("s", i), 1), true, v, someAnswer(strings.Repeat("x", 1000)))

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sift.build/sift/internal/dcache"
 	"sift.build/sift/internal/fetch"
@@ -614,5 +616,58 @@ func TestHugeNumbersFromACallerOverflowNothing(t *testing.T) {
 	}
 	if s.hits.Load() != 1 {
 		t.Errorf("%d requests", s.hits.Load())
+	}
+}
+
+func TestWindowsOfLargePagesDoNotKeepThePagesInMemory(t *testing.T) {
+	s := newSite(t, serve(page("T", strings.Repeat("word ", 400_000))))
+	r := newRig(t, s, rigOptions{})
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	r.get(t, sift.Target{URL: "http://a.example/first", MaxChars: 100})
+	before := heap()
+	for i := range 20 {
+		for _, m := range []sift.Mode{sift.ModeClean, sift.ModeText, sift.ModeRaw} {
+			r.get(t, sift.Target{URL: fmt.Sprint("http://a.example/", i), MaxChars: 100, Mode: m})
+		}
+	}
+	if after := heap(); after > before+20<<20 {
+		t.Errorf("60 windows of 100 characters hold %d MB", (after-before)>>20)
+	}
+}
+
+func TestListsOfLinksAndHeadingsGoWithTheWindow(t *testing.T) {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, `</p><h2 id="h%d">Heading number %d</h2><p>Some text, and <a href="/target/%d">link number %d</a>.`, i, i, i, i)
+	}
+	s := newSite(t, serve(page("T", b.String())))
+	r := newRig(t, s, rigOptions{})
+	for _, m := range []sift.Mode{sift.ModeLinks, sift.ModeOutline} {
+		whole := r.get(t, sift.Target{URL: "http://a.example/", Mode: m})
+		var links []sift.Link
+		var outline []sift.Heading
+		target := sift.Target{URL: "http://a.example/", Mode: m, MaxChars: 700}
+		for {
+			env := r.get(t, target)
+			if n := len(env.Links) + len(env.Outline); n > strings.Count(env.Content, "\n")+1 {
+				t.Fatalf("%s: %d entries beside %d lines", m, n, strings.Count(env.Content, "\n"))
+			}
+			links, outline = append(links, env.Links...), append(outline, env.Outline...)
+			if env.NextOffset == nil {
+				break
+			}
+			target.Offset = *env.NextOffset
+		}
+		if diff := cmp.Diff(whole.Links, links, cmpopts.EquateEmpty()); diff != "" || m == sift.ModeLinks && len(links) < 300 {
+			t.Errorf("%s: the links do not join: %s", m, diff)
+		}
+		if diff := cmp.Diff(whole.Outline, outline, cmpopts.EquateEmpty()); diff != "" || m == sift.ModeOutline && len(outline) < 300 {
+			t.Errorf("%s: the headings do not join: %s", m, diff)
+		}
 	}
 }

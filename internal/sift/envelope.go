@@ -94,8 +94,9 @@ func (a *Answer) encode() []byte {
 	return a.encoded
 }
 
-// Size is about how many bytes the answer holds in memory.
-func (a *Answer) Size() int { return len(a.encode()) + len(a.Content) + 512 }
+// Size is about how many bytes the answer holds in memory: its fields, and
+// their JSON once more.
+func (a *Answer) Size() int { return 2*len(a.encode()) + 512 }
 
 // CacheInfo says how an answer relates to the cache.
 type CacheInfo struct {
