@@ -3,6 +3,7 @@ package normalize
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -97,6 +98,42 @@ func visibleByNature(n *html.Node) bool {
 	return true
 }
 
+// plainCSS takes the comments out of declarations and resolves escapes, behind
+// which a declaration that hides could hide itself (CSS Syntax Level 3, 4.3).
+func plainCSS(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case strings.HasPrefix(s[i:], "/*"):
+			end := strings.Index(s[i+2:], "*/")
+			if end < 0 {
+				return strings.ToLower(b.String())
+			}
+			i += 2 + end + 1
+		case s[i] == '\\' && i+1 < len(s):
+			n := 1
+			for n <= 6 && i+n < len(s) && strings.IndexByte("0123456789abcdefABCDEF", s[i+n]) >= 0 {
+				n++
+			}
+			if n == 1 {
+				continue // the next character stands for itself
+			}
+			if r, err := strconv.ParseUint(s[i+1:i+n], 16, 32); err == nil && r < 0x80 {
+				b.WriteByte(byte(r))
+			} else {
+				b.WriteRune(utf8.RuneError)
+			}
+			i += n - 1
+			if i+1 < len(s) && (s[i+1] == ' ' || s[i+1] == '\t' || s[i+1] == '\n') {
+				i++ // one white space ends an escape
+			}
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return strings.ToLower(b.String())
+}
+
 // style is what an inline style says about being seen.
 type style struct {
 	gone       bool // not there, or out of the picture
@@ -114,6 +151,9 @@ func readStyle(s string) (out style) {
 			s = strings.ToLower(s)
 			break
 		}
+	}
+	if strings.Contains(s, "/*") || strings.IndexByte(s, '\\') >= 0 {
+		s = plainCSS(s)
 	}
 	var cropped, empty, placed, boxed, padded, clipsText bool
 	var colour, background string
