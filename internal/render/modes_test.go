@@ -260,3 +260,10 @@ func FuzzMarkdownLinksAndHeadings(f *testing.F) {
 		}
 	})
 }
+
+func TestABarInAnImagesAltDoesNotEndItsCell(t *testing.T) {
+	got := markdownOf(t, `<table><tr><th>A<th>B</tr><tr><td><img src="http://e.example/i.png" alt="a | b"><td>2</tr></table>`)
+	if want := `| ![a \| b](http://e.example/i.png) | 2 |`; !strings.Contains(got, want) {
+		t.Errorf("got %q, want a row %q", got, want)
+	}
+}

@@ -763,7 +763,11 @@ func (w *writer) image(n *html.Node) {
 	}
 	w.lead('!')
 	w.out = append(w.out, "!["...)
-	w.out = append(w.out, escapeInline(alt, true)...)
+	text := escapeInline(alt, true)
+	if w.cell {
+		text = strings.ReplaceAll(text, "|", `\|`) // else it would end the cell
+	}
+	w.out = append(w.out, text...)
 	w.out = append(w.out, "]("...)
 	w.out = append(w.out, destination(src, w.cell)...)
 	w.out = append(w.out, ')')
