@@ -4,7 +4,6 @@ package app
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"io"
 	"log/slog"
@@ -60,7 +59,6 @@ func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Lo
 	client := fetch.New(fetch.Config{
 		Guard: g, Timeout: cfg.Fetch.Timeout, MaxBytes: int64(cfg.Fetch.MaxBytes), MaxPDFBytes: int64(cfg.Fetch.MaxPDFBytes),
 		MaxRedirects: cfg.Fetch.MaxRedirects, UserAgent: cfg.Fetch.UserAgent, Robots: cfg.Fetch.Robots,
-		RootCAs: (*x509.CertPool)(nil), // the system's
 	})
 	p := &parts{
 		guard: g, store: store, client: client,

@@ -54,7 +54,8 @@ func readAttr(n *html.Node) attrs {
 	return a
 }
 
-func attr(n *html.Node, key string) string {
+// Attr gives an attribute of n, "" where it has none.
+func Attr(n *html.Node, key string) string {
 	for i := range n.Attr {
 		if n.Attr[i].Key == key {
 			return n.Attr[i].Val
@@ -63,7 +64,8 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-func hasAttr(n *html.Node, key string) bool {
+// HasAttr says whether n has an attribute, be it empty.
+func HasAttr(n *html.Node, key string) bool {
 	for i := range n.Attr {
 		if n.Attr[i].Key == key {
 			return true

@@ -147,7 +147,7 @@ func trimCode(s string) string {
 }
 
 func isCodeLine(c *html.Node) bool {
-	class := attr(c, "class")
+	class := Attr(c, "class")
 	return class != "" && c.DataAtom != atom.Pre && c.DataAtom != atom.Code && classOfCode(class) == codeLine
 }
 
@@ -173,7 +173,7 @@ func judgeCode(c *html.Node, a *attrs) codeClass {
 	if a.ariaHidden && (digits(c) || c.FirstChild == nil) {
 		return codeSkip
 	}
-	if (hasAttr(c, "data-line-number") || hasAttr(c, "data-linenumber") || hasAttr(c, "data-line-num")) && digits(c) {
+	if (HasAttr(c, "data-line-number") || HasAttr(c, "data-linenumber") || HasAttr(c, "data-line-num")) && digits(c) {
 		return codeSkip
 	}
 	return codePlain
@@ -222,16 +222,16 @@ func language(n *html.Node, class string) string {
 	}
 	// In a table the pre of the line numbers, which names none, comes first.
 	if c := find(n, 32, func(c *html.Node) bool {
-		return (c.DataAtom == atom.Code || c.DataAtom == atom.Pre) && langOf(c, attr(c, "class"), true) != ""
+		return (c.DataAtom == atom.Code || c.DataAtom == atom.Pre) && langOf(c, Attr(c, "class"), true) != ""
 	}); c != nil {
-		return langOf(c, attr(c, "class"), true)
+		return langOf(c, Attr(c, "class"), true)
 	}
 	up := n.Parent
 	for range 6 {
 		if up == nil || up.DataAtom == atom.Body || up.DataAtom == atom.Article || up.DataAtom == atom.Section || up.DataAtom == atom.Li {
 			break
 		}
-		if l := langOf(up, attr(up, "class"), false); l != "" {
+		if l := langOf(up, Attr(up, "class"), false); l != "" {
 			return l
 		}
 		up = up.Parent
@@ -360,7 +360,7 @@ func (p *pass) codeTable(n *html.Node, a *attrs) bool {
 		for c := n.FirstChild; c != nil && seen < 12 && !is; c = following(c, n, c.DataAtom == atom.Tbody || c.DataAtom == atom.Tr) {
 			seen++
 			if c.DataAtom == atom.Td {
-				is = eachToken(attr(c, "class"), func(t string) bool {
+				is = eachToken(Attr(c, "class"), func(t string) bool {
 					switch t {
 					case "gutter", "blob-code", "blob-num", "hljs-ln-code", "rouge-code", "lntd", "linenos", "crayon-code", "codeCell":
 						return true

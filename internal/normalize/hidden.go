@@ -57,7 +57,7 @@ func (p *pass) hidden(n *html.Node, a *attrs) int {
 // own: many sites keep such a part unseen until a script has styled it. Text
 // that hides on its own has no heading.
 func sectioned(n *html.Node) bool {
-	return n.DataAtom == atom.Main || n.DataAtom == atom.Article || find(n, 2_000, isHeading) != nil
+	return n.DataAtom == atom.Main || n.DataAtom == atom.Article || find(n, 2_000, IsHeading) != nil
 }
 
 // unseen says that an element inside a formula or a code block, where the rules
@@ -324,7 +324,7 @@ func (p *pass) hideOwnText(n *html.Node, s style) bool {
 		if c.Type != html.ElementNode {
 			continue
 		}
-		if st := attr(c, "style"); st != "" {
+		if st := Attr(c, "style"); st != "" {
 			st = strings.ToLower(st)
 			r := readStyle(st)
 			resets = s.tiny && strings.Contains(st, "font") && !r.tiny || s.colourless && strings.Contains(st, "color") && !r.colourless
@@ -405,7 +405,7 @@ func (p *pass) opener(n *html.Node) {
 	for i := range n.Attr {
 		switch at := &n.Attr[i]; at.Key {
 		case "hidden":
-			if id := attr(n, "id"); strings.HasPrefix(id, "S:") && n.DataAtom == atom.Div {
+			if id := Attr(n, "id"); strings.HasPrefix(id, "S:") && n.DataAtom == atom.Div {
 				if p.parts == nil {
 					p.parts = make(map[string]*html.Node)
 				}
@@ -445,7 +445,7 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 	case "region":
 		// An accordion's panel is named by its button. A region without a name
 		// says nothing of being opened.
-		if attr(n, "aria-labelledby") != "" {
+		if Attr(n, "aria-labelledby") != "" {
 			return true
 		}
 	case "dialog", "alertdialog", "menu", "menubar", "navigation", "search", "alert", "status", "tooltip", "banner":

@@ -53,18 +53,18 @@ func (r *resolver) fragment(abs string) (string, bool) {
 // leaveHeading takes the permalink sign out of a heading and sees that its id
 // is where a link to it leads.
 func (p *pass) leaveHeading(n *html.Node) {
-	id := attr(n, "id")
+	id := Attr(n, "id")
 	for c := n.FirstChild; c != nil; {
-		next := following(c, n, !isHeading(c)) // a heading inside has seen to its own
+		next := following(c, n, !IsHeading(c)) // a heading inside has seen to its own
 		if c.Type != html.ElementNode {
 			c = next
 			continue
 		}
 		frag := ""
 		if c.DataAtom == atom.A {
-			frag, _ = p.urls.fragment(attr(c, "href"))
+			frag, _ = p.urls.fragment(Attr(c, "href"))
 		}
-		own := attr(c, "id")
+		own := Attr(c, "id")
 		if id == "" {
 			id = own
 		}
@@ -72,7 +72,7 @@ func (p *pass) leaveHeading(n *html.Node) {
 			id = unescapeFragment(frag)
 		}
 		switch {
-		case c.DataAtom == atom.A && (frag != "" || permalinkClass(attr(c, "class"))) && permalinkSign(c):
+		case c.DataAtom == atom.A && (frag != "" || permalinkClass(Attr(c, "class"))) && permalinkSign(c):
 			next = following(c, n, false)
 			dropWithGap(c)
 		case frag != "" && (frag == id || unescapeFragment(frag) == id):
@@ -83,13 +83,13 @@ func (p *pass) leaveHeading(n *html.Node) {
 	}
 	if id == "" {
 		if prev := prevElement(n); prev != nil && prev.DataAtom == atom.A && prev.FirstChild == nil { // <a name="x"></a><h2>
-			id = attr(prev, "id")
+			id = Attr(prev, "id")
 		} else if n.Parent != nil && prevElement(n) == nil { // <section id="x"><h2>
 			switch n.Parent.DataAtom {
 			case atom.Section, atom.Header, atom.Hgroup:
-				id = attr(n.Parent, "id")
+				id = Attr(n.Parent, "id")
 				if id == "" && n.Parent.DataAtom != atom.Section && n.Parent.Parent != nil && prevElement(n.Parent) == nil && n.Parent.Parent.DataAtom == atom.Section {
-					id = attr(n.Parent.Parent, "id")
+					id = Attr(n.Parent.Parent, "id")
 				}
 			}
 		}
@@ -127,7 +127,7 @@ func permalinkSign(n *html.Node) bool {
 	s := plainText(n, 64)
 	switch s {
 	case "", "#", "##", "###", "####", "¶", "§", "🔗", "⚓", "⚓︎", "🔗︎", "🔗\ufe0f", "∞", "[#]", "[¶]", "[link]", "link", "Link", "permalink", "Permalink", "Anchor", "anchor", "↵", "☍", "⛓", "¤":
-		return find(n, 16, func(c *html.Node) bool { return c.DataAtom == atom.Img && attr(c, "alt") != "" && s != "" }) == nil
+		return find(n, 16, func(c *html.Node) bool { return c.DataAtom == atom.Img && Attr(c, "alt") != "" && s != "" }) == nil
 	}
 	return strings.HasPrefix(s, "Direct link to ") || strings.HasPrefix(s, "Permalink to ") || strings.HasPrefix(s, "Link to this ") || strings.HasPrefix(s, "Copy link to") ||
 		strings.HasPrefix(s, "Anchor link to")
@@ -194,10 +194,10 @@ func chrome(n *html.Node, a *attrs) bool {
 		case "noprint":
 			return hasToken(a.class, "Inline-Template")
 		case "anchor", "headerlink", "header-anchor":
-			if n.DataAtom == atom.A && strings.HasPrefix(attr(n, "href"), "#") { // GitHub: beside the heading
-				if h := prevElement(n); h != nil && isHeading(h) && permalinkSign(n) {
-					if attr(h, "id") == "" {
-						setAttr(h, "id", unescapeFragment(attr(n, "href")[1:]))
+			if n.DataAtom == atom.A && strings.HasPrefix(Attr(n, "href"), "#") { // GitHub: beside the heading
+				if h := prevElement(n); h != nil && IsHeading(h) && permalinkSign(n) {
+					if Attr(h, "id") == "" {
+						setAttr(h, "id", unescapeFragment(Attr(n, "href")[1:]))
 					}
 					return true
 				}
@@ -207,7 +207,8 @@ func chrome(n *html.Node, a *attrs) bool {
 	})
 }
 
-func isHeading(n *html.Node) bool {
+// IsHeading says that n is one of h1 to h6.
+func IsHeading(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		return true
@@ -235,7 +236,7 @@ func (p *pass) contentButton(n *html.Node, a *attrs) bool {
 		if up == nil {
 			break
 		}
-		if isHeading(up) || up.DataAtom == atom.Dt || up.DataAtom == atom.Summary {
+		if IsHeading(up) || up.DataAtom == atom.Dt || up.DataAtom == atom.Summary {
 			return !permalinkClass(a.class) && visibleLetters(n, 2)
 		}
 		up = up.Parent
@@ -280,10 +281,10 @@ func (p *pass) noteLink(n *html.Node, frag string) {
 	if s == "" || len(s) > 20 || len(p.refs) >= 20_000 {
 		return
 	}
-	is := attr(n, "role") == "doc-noteref" || noteClass(attr(n, "class"))
+	is := Attr(n, "role") == "doc-noteref" || noteClass(Attr(n, "class"))
 	up := n.Parent
 	for i := 0; i < 3 && !is && up != nil; i++ {
-		is = up.DataAtom == atom.Sup || noteClass(attr(up, "class"))
+		is = up.DataAtom == atom.Sup || noteClass(Attr(up, "class"))
 		if IsBlock(up) {
 			break
 		}
@@ -330,7 +331,7 @@ func (p *pass) notes() {
 		if c.Type != html.ElementNode {
 			continue
 		}
-		id := attr(c, "id")
+		id := Attr(c, "id")
 		if id == "" {
 			continue
 		}
@@ -345,7 +346,7 @@ func (p *pass) notes() {
 	}
 	for _, r := range p.refs {
 		if note := want[r.id]; note != nil && r.link.Parent != nil && !inside(r.link, note) {
-			setAttr(r.link, "data-noteref", attr(note, "id"))
+			setAttr(r.link, "data-noteref", Attr(note, "id"))
 		}
 	}
 }
@@ -356,15 +357,15 @@ func noteBlock(c *html.Node, id string) *html.Node {
 	for range 4 {
 		switch c.DataAtom {
 		case atom.Li, atom.Dd, atom.P, atom.Aside:
-			if attr(c, "id") == "" {
+			if Attr(c, "id") == "" {
 				setAttr(c, "id", id)
 			}
 			return c
 		case atom.Div:
-			if c.FirstChild == nil || find(c, 200, isHeading) != nil {
+			if c.FirstChild == nil || find(c, 200, IsHeading) != nil {
 				return nil
 			}
-			if attr(c, "id") == "" {
+			if Attr(c, "id") == "" {
 				setAttr(c, "id", id)
 			}
 			return c

@@ -97,11 +97,11 @@ func (p *pass) dropHidden(n *html.Node) {
 
 func (p *pass) mathTeX(n *html.Node) (tex string, block bool) {
 	p.dropHidden(n)
-	block = attr(n, "display") == "block" || attr(n, "mode") == "display"
-	tex = p.cleanTeX(attr(n, "alttext"))
+	block = Attr(n, "display") == "block" || Attr(n, "mode") == "display"
+	tex = p.cleanTeX(Attr(n, "alttext"))
 	for c := n.FirstChild; c != nil && tex == ""; c = following(c, n, true) {
-		if c.Type == html.ElementNode && c.Data == "annotation" && strings.Contains(strings.ToLower(attr(c, "encoding")), "tex") {
-			if strings.Contains(text(c, texMax), `\displaystyle`) && strings.Contains(attr(n, "display"), "block") {
+		if c.Type == html.ElementNode && c.Data == "annotation" && strings.Contains(strings.ToLower(Attr(c, "encoding")), "tex") {
+			if strings.Contains(text(c, texMax), `\displaystyle`) && strings.Contains(Attr(n, "display"), "block") {
 				block = true
 			}
 			tex = p.cleanTeX(text(c, texMax))
@@ -174,7 +174,7 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 		if tex == "" {
 			return false
 		}
-		p.formula(n, tex, block || attr(n, "display") == "true")
+		p.formula(n, tex, block || Attr(n, "display") == "true")
 		return true
 	}
 	if a.class == "" {
@@ -196,9 +196,9 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 		}
 		if img := find(n, mathFar, func(c *html.Node) bool { return c.DataAtom == atom.Img }); img != nil {
 			if tex == "" {
-				tex = p.cleanTeX(attr(img, "alt"))
+				tex = p.cleanTeX(Attr(img, "alt"))
 			}
-			block = block || strings.Contains(attr(img, "class"), "display") || strings.Contains(attr(img, "class"), "block")
+			block = block || strings.Contains(Attr(img, "class"), "display") || strings.Contains(Attr(img, "class"), "block")
 		}
 		if tex != "" {
 			p.formula(n, tex, block || strings.Contains(a.class, "display") || strings.Contains(a.class, "block"))
@@ -215,7 +215,7 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 			return true
 		}
 		display := strings.Contains(a.class, "isplay")
-		if src := attr(n, "data-mathml"); src != "" && len(src) <= texMax {
+		if src := Attr(n, "data-mathml"); src != "" && len(src) <= texMax {
 			if m := parseMath(src); m != nil {
 				if tex, block := p.mathTeX(m); tex != "" {
 					p.formula(n, tex, block || display)
@@ -248,10 +248,10 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 func scriptFollows(n *html.Node) bool {
 	for range 3 { // the frame, its display wrapper, and the element around both
 		if s := nextElement(n); s != nil {
-			return s.DataAtom == atom.Script && strings.HasPrefix(attr(s, "type"), "math/") ||
-				strings.Contains(attr(s, "class"), "MathJax") && scriptFollows2(s)
+			return s.DataAtom == atom.Script && strings.HasPrefix(Attr(s, "type"), "math/") ||
+				strings.Contains(Attr(s, "class"), "MathJax") && scriptFollows2(s)
 		}
-		if n = n.Parent; n == nil || !strings.Contains(attr(n, "class"), "MathJax") && !strings.Contains(attr(n, "class"), "MJXc") {
+		if n = n.Parent; n == nil || !strings.Contains(Attr(n, "class"), "MathJax") && !strings.Contains(Attr(n, "class"), "MJXc") {
 			return false
 		}
 	}
@@ -260,7 +260,7 @@ func scriptFollows(n *html.Node) bool {
 
 func scriptFollows2(n *html.Node) bool {
 	s := nextElement(n)
-	return s != nil && s.DataAtom == atom.Script && strings.HasPrefix(attr(s, "type"), "math/")
+	return s != nil && s.DataAtom == atom.Script && strings.HasPrefix(Attr(s, "type"), "math/")
 }
 
 func parseMath(src string) *html.Node {
@@ -279,7 +279,7 @@ func parseMath(src string) *html.Node {
 // mathScript turns MathJax 2's <script type="math/tex"> into a formula. Every
 // other script goes.
 func (p *pass) mathScript(n *html.Node) (*html.Node, bool) {
-	typ := strings.ToLower(attr(n, "type"))
+	typ := strings.ToLower(Attr(n, "type"))
 	if !strings.HasPrefix(typ, "math/") {
 		return skip(n)
 	}
@@ -315,7 +315,7 @@ func (p *pass) mathImage(n *html.Node, a *attrs) bool {
 		})
 	}
 	if !is {
-		src := attr(n, "src")
+		src := Attr(n, "src")
 		if len(src) > urlMax || !strings.Contains(src, "latex") {
 			return false
 		}
@@ -324,7 +324,7 @@ func (p *pass) mathImage(n *html.Node, a *attrs) bool {
 	if !is {
 		return false
 	}
-	tex := p.cleanTeX(attr(n, "alt"))
+	tex := p.cleanTeX(Attr(n, "alt"))
 	if tex == "" {
 		return false
 	}
@@ -342,7 +342,7 @@ func (d *texDelimiters) any() bool { return d.script }
 
 // look reads one script element.
 func (d *texDelimiters) look(n *html.Node) {
-	if src := attr(n, "src"); src != "" {
+	if src := Attr(n, "src"); src != "" {
 		src = strings.ToLower(src[:min(len(src), 512)])
 		d.script = d.script || strings.Contains(src, "mathjax") || strings.Contains(src, "katex") && strings.Contains(src, "auto-render")
 		return

@@ -102,7 +102,7 @@ func (p *pass) imageSource(n *html.Node) string {
 // <picture> around it offers.
 func picture(n *html.Node) {
 	img := find(n, 32, func(c *html.Node) bool { return c.DataAtom == atom.Img })
-	if img == nil || hasAttr(img, "srcset") || hasAttr(img, "data-src") || hasAttr(img, "data-srcset") || !placeholder(attr(img, "src")) {
+	if img == nil || HasAttr(img, "srcset") || HasAttr(img, "data-src") || HasAttr(img, "data-srcset") || !placeholder(Attr(img, "src")) {
 		return
 	}
 	for s := n.FirstChild; s != nil; s = s.NextSibling {
@@ -110,7 +110,7 @@ func picture(n *html.Node) {
 			continue
 		}
 		for _, key := range [...]string{"srcset", "data-srcset"} {
-			if set := attr(s, key); set != "" && !strings.HasPrefix(set, "data:") {
+			if set := Attr(s, key); set != "" && !strings.HasPrefix(set, "data:") {
 				img.Attr = append(img.Attr, html.Attribute{Key: "srcset", Val: set})
 				return
 			}
@@ -232,8 +232,8 @@ func (p *pass) media(n *html.Node, a *attrs) (*html.Node, bool) {
 		kind = "Embedded file"
 	}
 	if src == "" {
-		if s := find(n, 32, func(c *html.Node) bool { return c.DataAtom == atom.Source && attr(c, "src") != "" }); s != nil {
-			src = attr(s, "src")
+		if s := find(n, 32, func(c *html.Node) bool { return c.DataAtom == atom.Source && Attr(c, "src") != "" }); s != nil {
+			src = Attr(s, "src")
 		}
 	}
 	abs, web := p.urls.resolve(src)
@@ -339,7 +339,7 @@ func (p *pass) amp(n *html.Node, a *attrs) (*html.Node, bool) {
 		}
 		return p.media(n, a)
 	case "amp-youtube":
-		if id := attr(n, "data-videoid"); id != "" {
+		if id := Attr(n, "data-videoid"); id != "" {
 			n.Attr = []html.Attribute{{Key: "src", Val: "https://www.youtube.com/embed/" + id}}
 			rename(n, atom.Iframe)
 			return p.media(n, a)

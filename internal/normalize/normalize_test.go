@@ -509,7 +509,7 @@ func faults(body *html.Node) []string {
 				fault(n, "not one code with one text")
 			}
 		case atom.Input:
-			if n.Parent.DataAtom != atom.Li || n.PrevSibling != nil || attr(n, "type") != "checkbox" {
+			if n.Parent.DataAtom != atom.Li || n.PrevSibling != nil || Attr(n, "type") != "checkbox" {
 				fault(n, "not the mark of a task")
 			}
 		case atom.Table:

@@ -114,15 +114,15 @@ func (p *pass) lazyTwin(n, img *html.Node) bool {
 		if twin == nil {
 			continue
 		}
-		if a, b := attr(twin, "alt"), attr(img, "alt"); a != "" && b != "" && strings.TrimSpace(a) != strings.TrimSpace(b) {
+		if a, b := Attr(twin, "alt"), Attr(img, "alt"); a != "" && b != "" && strings.TrimSpace(a) != strings.TrimSpace(b) {
 			continue // another image
 		}
 		if src := p.imageSource(img); src != "" {
-			if attr(twin, "src") == "" || s == n.NextSibling || placeholder(attr(twin, "src")) {
+			if Attr(twin, "src") == "" || s == n.NextSibling || placeholder(Attr(twin, "src")) {
 				setAttr(twin, "src", src)
 			}
-			if attr(twin, "alt") == "" {
-				setAttr(twin, "alt", p.line(cut(attr(img, "alt"), attrMax)))
+			if Attr(twin, "alt") == "" {
+				setAttr(twin, "alt", p.line(cut(Attr(img, "alt"), attrMax)))
 			}
 		}
 		return true

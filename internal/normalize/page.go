@@ -100,7 +100,7 @@ func (p *pass) head(root *html.Node) {
 		}
 		switch n.DataAtom {
 		case atom.Base:
-			if href := attr(n, "href"); href != "" && !based {
+			if href := Attr(n, "href"); href != "" && !based {
 				based = true
 				p.urls.setBaseHref(href)
 			}
@@ -198,7 +198,7 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 	case atom.Style, atom.Template, atom.Head, atom.Link, atom.Meta, atom.Title, atom.Base, atom.Basefont, atom.Bgsound,
 		atom.Canvas, atom.Svg, atom.Select, atom.Option, atom.Optgroup, atom.Datalist, atom.Textarea, atom.Progress, atom.Meter,
 		atom.Param, atom.Source, atom.Track, atom.Area, atom.Map, atom.Dialog, atom.Colgroup, atom.Col, atom.Rp, atom.Menuitem, atom.Noembed:
-		if n.DataAtom == atom.Dialog && hasAttr(n, "open") || n.DataAtom == atom.Map && n.FirstChild != nil {
+		if n.DataAtom == atom.Dialog && HasAttr(n, "open") || n.DataAtom == atom.Map && n.FirstChild != nil {
 			break
 		}
 		return skip(n)
@@ -265,7 +265,7 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 		p.enterCell(n)
 	case atom.Div, atom.P:
 		if a.role == "heading" && n.DataAtom == atom.Div {
-			rename(n, headingAtom(attr(n, "aria-level")))
+			rename(n, headingAtom(Attr(n, "aria-level")))
 		}
 		if p.codeLines(n, &a) {
 			return n, false

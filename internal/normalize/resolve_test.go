@@ -84,7 +84,7 @@ func TestALongBaseCannotBlowUpAPageOfShortLinks(t *testing.T) {
 	r := parse(t, `<base href="https://h.example/`+strings.Repeat("d", 8000)+`/">`+strings.Repeat(`<a href=x>y</a> `, 20_000)+`<a href="https://h.example/last">z</a>`)
 	total, last := 0, ""
 	for n := r.Body; n != nil; n = following(n, r.Body, true) {
-		href := attr(n, "href")
+		href := Attr(n, "href")
 		total += len(href)
 		if href != "" {
 			last = href

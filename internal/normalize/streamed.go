@@ -9,7 +9,7 @@ import (
 // hole takes note of a place that React will fill: <template id="B:…"> behind
 // a comment, with what to show meanwhile after it.
 func (p *pass) hole(n *html.Node) {
-	id := attr(n, "id")
+	id := Attr(n, "id")
 	if !strings.HasPrefix(id, "B:") && !strings.HasPrefix(id, "P:") {
 		return
 	}

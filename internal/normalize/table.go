@@ -233,7 +233,7 @@ func eachRow(n *html.Node, f func(*html.Node)) {
 // text becomes one line; inline says that every row shall.
 func flatten(n *html.Node, inline bool) {
 	eachRow(n, func(r *html.Node) {
-		oneLine := inline || !hasAttr(r, blockRow)
+		oneLine := inline || !HasAttr(r, blockRow)
 		removeAttr(r, blockRow)
 		for c := r.FirstChild; c != nil; {
 			next := c.NextSibling

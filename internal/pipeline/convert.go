@@ -16,7 +16,7 @@ import (
 // File is a page that is at hand already.
 type File struct {
 	Body        []byte
-	BaseURL     string // what relative links are resolved against; "": they stay as they are
+	BaseURL     string // what relative links are resolved against; "": they become text
 	ContentType string // "": told from the bytes
 	Mode        sift.Mode
 }

@@ -51,7 +51,7 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 	case atom.Hr:
 		w.out = append(w.out, "<hr>\n"...)
 	case atom.Img:
-		src, alt := attr(n, "src"), attr(n, "alt")
+		src, alt := normalize.Attr(n, "src"), normalize.Attr(n, "alt")
 		if !webLink(src, false) {
 			w.text(alt)
 			return
@@ -61,13 +61,13 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 		w.attr("alt", alt)
 		w.out = append(w.out, '>')
 	case atom.Input:
-		if hasAttr(n, "checked") {
+		if normalize.HasAttr(n, "checked") {
 			w.out = append(w.out, "[x] "...)
 		} else {
 			w.out = append(w.out, "[ ] "...)
 		}
 	case atom.Span:
-		switch attr(n, "data-math") {
+		switch normalize.Attr(n, "data-math") {
 		case "inline":
 			w.text(`\(` + flat(n) + `\)`)
 		case "block":
@@ -76,7 +76,7 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 			w.children(n, depth)
 		}
 	case atom.A:
-		href := attr(n, "href")
+		href := normalize.Attr(n, "href")
 		if !webLink(href, true) {
 			w.children(n, depth)
 			return
@@ -89,7 +89,7 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 		w.out = append(w.out, "</a>"...)
 	case atom.Pre:
 		w.out = append(w.out, "<pre><code"...)
-		if lang := info(attr(n, "data-lang")); lang != "" {
+		if lang := info(normalize.Attr(n, "data-lang")); lang != "" {
 			w.attr("class", "language-"+lang)
 		}
 		w.out = append(w.out, '>')

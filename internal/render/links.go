@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
 
@@ -61,7 +62,7 @@ func pageLinks(body *html.Node) []sift.Link {
 func altText(n *html.Node) string {
 	for c := n.FirstChild; c != nil; c = following(c, n) {
 		if c.DataAtom == atom.Img {
-			if alt := attr(c, "alt"); alt != "" {
+			if alt := normalize.Attr(c, "alt"); alt != "" {
 				return alt
 			}
 		}

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/normalize"
 )
 
 // findNotes collects the footnotes under body that something under body refers
@@ -15,7 +17,7 @@ func (w *writer) findNotes(body *html.Node) {
 		if c.DataAtom != atom.A {
 			continue
 		}
-		id := attr(c, "data-noteref")
+		id := normalize.Attr(c, "data-noteref")
 		if id == "" {
 			continue
 		}
@@ -33,7 +35,7 @@ func (w *writer) findNotes(body *html.Node) {
 		if c.Type != html.ElementNode || c.DataAtom == atom.A {
 			continue
 		}
-		if fn := w.notes[attr(c, "id")]; fn != nil && fn.node == nil && attr(c, "id") != "" {
+		if fn := w.notes[normalize.Attr(c, "id")]; fn != nil && fn.node == nil && normalize.Attr(c, "id") != "" {
 			fn.node = c
 		}
 	}
@@ -60,7 +62,7 @@ func (w *writer) noteAt(n *html.Node) *note {
 	if w.notes == nil || w.cell || len(n.Attr) == 0 {
 		return nil
 	}
-	if fn := w.notes[attr(n, "id")]; fn != nil && fn.node == n {
+	if fn := w.notes[normalize.Attr(n, "id")]; fn != nil && fn.node == n {
 		return fn
 	}
 	return nil

@@ -150,8 +150,8 @@ func TestAHugeLineIsReadToItsEnd(t *testing.T) {
 }
 
 func TestTokensAreAboutWhatModelsCount(t *testing.T) {
-	// Counts of a common byte-pair vocabulary of 100,000 entries, written down
-	// here; the estimate may be off by a third.
+	// What a byte-pair vocabulary of 100,000 entries would about make of each,
+	// estimated by hand: no tokenizer was asked. Tokens may be off by a third.
 	for _, c := range []struct {
 		text string
 		want int

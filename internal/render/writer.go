@@ -647,7 +647,7 @@ func (w *writer) node(n *html.Node) {
 	case atom.Sub, atom.Sup:
 		w.script(n)
 	case atom.Span:
-		if display := attr(n, "data-math"); display != "" {
+		if display := normalize.Attr(n, "data-math"); display != "" {
 			w.formula(n, display == "block")
 			return
 		}
@@ -740,7 +740,7 @@ func (w *writer) title(n *html.Node) {
 		w.children(n)
 		w.endText()
 		if w.pop() {
-			w.heads = append(w.heads, head{level: level, text: flatText(n), anchor: attr(n, "id"), at: w.lineAt})
+			w.heads = append(w.heads, head{level: level, text: flatText(n), anchor: normalize.Attr(n, "id"), at: w.lineAt})
 		}
 		w.heading = nil
 	}
@@ -754,7 +754,7 @@ func (w *writer) image(n *html.Node) {
 	if w.plain {
 		return
 	}
-	src, alt := attr(n, "src"), attr(n, "alt")
+	src, alt := normalize.Attr(n, "src"), normalize.Attr(n, "alt")
 	if src == "" {
 		if alt != "" {
 			w.text("(Image: " + alt + ")")
@@ -778,19 +778,19 @@ func (w *writer) image(n *html.Node) {
 // anchor writes a link. One that is wrapped around blocks becomes a link on
 // their heading, else on the first of them.
 func (w *writer) anchor(n *html.Node) {
-	if id := attr(n, "data-noteref"); id != "" {
+	if id := normalize.Attr(n, "data-noteref"); id != "" {
 		if w.reference(n, id) {
 			return
 		}
 	}
-	href := attr(n, "href")
+	href := normalize.Attr(n, "href")
 	if href == "" || w.plain {
 		w.children(n)
 		return
 	}
 	m := mark{kind: link, href: href}
 	for c := n.FirstChild; c != nil && w.heading == nil && !w.cell; c = following(c, n) {
-		if isHeading(c) && hasText(c) {
+		if normalize.IsHeading(c) && hasText(c) {
 			m.only = c
 			break
 		}
@@ -800,7 +800,7 @@ func (w *writer) anchor(n *html.Node) {
 
 // script writes sub and sup.
 func (w *writer) script(n *html.Node) {
-	if c := n.FirstChild; c != nil && c == n.LastChild && c.DataAtom == atom.A && attr(c, "data-noteref") != "" {
+	if c := n.FirstChild; c != nil && c == n.LastChild && c.DataAtom == atom.A && normalize.Attr(c, "data-noteref") != "" {
 		w.children(n)
 		return
 	}
@@ -899,7 +899,7 @@ func guardTeX(tex string) string {
 // code writes inline code.
 func (w *writer) code(n *html.Node) {
 	// A link that is all of the code: the link goes around it.
-	if a := n.FirstChild; a != nil && a == n.LastChild && a.DataAtom == atom.A && attr(a, "href") != "" && !w.plain {
+	if a := n.FirstChild; a != nil && a == n.LastChild && a.DataAtom == atom.A && normalize.Attr(a, "href") != "" && !w.plain {
 		s := strings.TrimSpace(flat(a))
 		if s == "" {
 			return
@@ -999,7 +999,7 @@ func (w *writer) pre(n *html.Node) {
 	}
 	fence := strings.Repeat("`", max(3, backticks(s, 0)+1))
 	w.begin()
-	w.out = append(append(w.out, fence...), info(attr(n, "data-lang"))...)
+	w.out = append(append(w.out, fence...), info(normalize.Attr(n, "data-lang"))...)
 	w.newline()
 	w.lines(s)
 	w.newline()
@@ -1047,7 +1047,7 @@ func (w *writer) list(n *html.Node) {
 	ordered := n.DataAtom == atom.Ol
 	number := 1
 	if ordered {
-		if v, err := strconv.Atoi(attr(n, "start")); err == nil && v >= 0 && v < 1e9 {
+		if v, err := strconv.Atoi(normalize.Attr(n, "start")); err == nil && v >= 0 && v < 1e9 {
 			number = v
 		}
 	}
@@ -1076,7 +1076,7 @@ func (w *writer) list(n *html.Node) {
 			continue
 		}
 		if ordered {
-			if v, err := strconv.Atoi(attr(c, "value")); err == nil && v >= 0 && v < 1e9 {
+			if v, err := strconv.Atoi(normalize.Attr(c, "value")); err == nil && v >= 0 && v < 1e9 {
 				number = v
 			}
 		}
@@ -1118,7 +1118,7 @@ func (w *writer) list(n *html.Node) {
 // write.
 func (w *writer) item(n *html.Node, sign string) bool {
 	if task := n.FirstChild; task != nil && task.DataAtom == atom.Input {
-		if hasAttr(task, "checked") {
+		if normalize.HasAttr(task, "checked") {
 			sign += "[x] "
 		} else {
 			sign += "[ ] "
@@ -1188,7 +1188,7 @@ func manyBlocks(n *html.Node) bool {
 		case c.Type == html.TextNode && strings.Trim(c.Data, " \n") == "":
 		case c == n.FirstChild && (c.DataAtom == atom.Ul || c.DataAtom == atom.Ol):
 			return true
-		case c.DataAtom == atom.Pre, c.DataAtom == atom.Table, c.DataAtom == atom.Dl, isHeading(c):
+		case c.DataAtom == atom.Pre, c.DataAtom == atom.Table, c.DataAtom == atom.Dl, normalize.IsHeading(c):
 			return true
 		case normalize.IsBlock(c):
 			if blocks++; blocks > 2 {
@@ -1199,35 +1199,9 @@ func manyBlocks(n *html.Node) bool {
 	return false
 }
 
-func isHeading(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		return true
-	}
-	return false
-}
-
 func hasText(n *html.Node) bool {
 	for c := n.FirstChild; c != nil; c = following(c, n) {
 		if c.Type == html.TextNode && strings.Trim(c.Data, " \n") != "" {
-			return true
-		}
-	}
-	return false
-}
-
-func attr(n *html.Node, key string) string {
-	for i := range n.Attr {
-		if n.Attr[i].Key == key {
-			return n.Attr[i].Val
-		}
-	}
-	return ""
-}
-
-func hasAttr(n *html.Node, key string) bool {
-	for i := range n.Attr {
-		if n.Attr[i].Key == key {
 			return true
 		}
 	}
