@@ -212,7 +212,9 @@ func (c *Callers) Authenticate(authorization string) (sift.Caller, error) {
 
 // Local is the one caller when none are configured, and the command line when
 // it works without a server.
-func Local() sift.Caller { return sift.Caller{Name: LocalName, Class: DefaultClass} }
+func Local() sift.Caller {
+	return sift.Caller{Name: LocalName, Class: DefaultClass, Anonymous: true}
+}
 
 func unauthorized() *sift.Failure {
 	return sift.Fail(sift.CodeUnauthorized, "this needs one valid key, sent as `Authorization: Bearer <key>`; the operator makes one with `sift key new`").

@@ -15,7 +15,7 @@ import (
 // saveVersion is the first byte of a saved document. It goes up with every
 // change to the encoding and to what extraction finds, so that an old copy is
 // read again from its body rather than served as it was.
-const saveVersion = 1
+const saveVersion = 2
 
 // maxDepth is how deep a saved tree may be nested; the parser stops earlier.
 const maxDepth = 1024
@@ -37,6 +37,18 @@ func Save(doc *sift.Document) ([]byte, error) {
 	for _, warning := range doc.Warnings {
 		w.string(string(warning.Code))
 		w.string(warning.Message)
+	}
+	if doc.PDF != nil {
+		w.number(1)
+		w.number(uint64(max(doc.PDF.Total, 0)))
+		w.number(uint64(len(doc.PDF.Bookmarks)))
+		for _, b := range doc.PDF.Bookmarks {
+			w.number(uint64(max(b.Level, 0)))
+			w.string(b.Title)
+			w.number(uint64(max(b.Page, 0)))
+		}
+	} else {
+		w.number(0)
 	}
 	if doc.Main == nil {
 		w.number(0)
@@ -131,9 +143,15 @@ func Load(saved []byte, in Input) (*sift.Document, error) {
 		*s = r.string()
 	}
 	doc.Kind, doc.Hint = sift.Kind(kind), sift.Hint(hint)
-	doc.VisibleChars = int(min(r.number(), 1<<40))
+	doc.VisibleChars = r.size()
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		doc.Warnings = append(doc.Warnings, sift.Warning{Code: sift.WarningCode(r.string()), Message: r.string()})
+	}
+	if r.number() == 1 {
+		doc.PDF = &sift.PDF{Total: r.size()}
+		for n := r.number(); n > 0 && !r.bad; n-- {
+			doc.PDF.Bookmarks = append(doc.PDF.Bookmarks, sift.Bookmark{Level: r.size(), Title: r.string(), Page: r.size()})
+		}
 	}
 	if r.number() == 1 {
 		if r.byte() != saveElement {
@@ -144,7 +162,7 @@ func Load(saved []byte, in Input) (*sift.Document, error) {
 	if r.bad || r.b != "" {
 		return nil, errSaved
 	}
-	if doc.Kind != sift.KindHTML && len(in.Body) > 0 {
+	if !doc.Kind.HasTree() && len(in.Body) > 0 {
 		// The bounds on decoding are those of Extract, which took the same body.
 		b, err := open(context.Background(), in)
 		if err != nil {
@@ -186,6 +204,9 @@ func (r *loader) number() uint64 {
 	r.fail()
 	return 0
 }
+
+// size is a number that fits into an int on every platform and can be added to.
+func (r *loader) size() int { return int(min(r.number(), 1<<30)) }
 
 func (r *loader) string() string {
 	n := r.number()

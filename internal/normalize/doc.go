@@ -35,6 +35,8 @@
 //   - A <table> is a table of data; tables used for layout have become <div>
 //     elements that keep their class. No table is inside another; colspan is
 //     at most 1000 and rowspan at most 65534.
+//   - <section data-page="3"> holds page 3 of a PDF. It comes from the PDF
+//     reader only: the attribute of an HTML page is dropped.
 //   - A heading's permalink sign is gone; its id is where a link to it leads.
 //   - A footnote reference is <a data-noteref="ID">, ID being the id of the
 //     element that holds the note; the links back from notes are gone.

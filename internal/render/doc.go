@@ -18,12 +18,17 @@
 //   - sub and sup as <sub> and <sup>, where leaving them out would change the
 //     meaning (m<sup>2</sup>), else as plain text (1st);
 //   - the summary of details as a bold paragraph;
+//   - the beginning of a page of a PDF as <!-- page 3 -->, as plain text [page 3],
+//     in HTML <section data-page="3">;
 //   - an image without an address as (Image: its alt).
 //
 // # Outline
 //
 // One line a heading, nested by level: "- [text](#anchor) (offset 120, 345
-// characters)", or "- text (offset …)" for a heading without an anchor. Offset
+// characters)", or "- text (offset …)" for a heading without an anchor, in a PDF
+// "- text (page 3, offset …)". A PDF that has an outline of its own is shown by
+// that: an entry that no heading of its page is named like stands at the
+// beginning of the page. Offset
 // is the position in the clean content, in characters, where the heading's line
 // starts; the characters reach to the next heading of the same or a higher
 // level.

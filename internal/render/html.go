@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -15,13 +16,16 @@ import (
 // serialised tree: there is no foreign content, no raw text element and no
 // attribute name of the page's in it, so nothing for a browser to read
 // otherwise than it was written.
-func sanitised(body *html.Node) string {
+func sanitised(body *html.Node) (string, []pageStart) {
 	w := htmlWriter{}
 	w.children(body, 0)
-	return strings.TrimSpace(string(w.out))
+	return strings.TrimSpace(string(w.out)), w.pages
 }
 
-type htmlWriter struct{ out []byte }
+type htmlWriter struct {
+	out   []byte
+	pages []pageStart
+}
 
 func (w *htmlWriter) children(n *html.Node, depth int) {
 	if depth > depthMax {
@@ -100,6 +104,18 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.P, atom.Blockquote, atom.Ul, atom.Dl, atom.Dt, atom.Dd, atom.Table,
 		atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Caption, atom.Figure, atom.Figcaption, atom.Details, atom.Summary:
 		w.wrap(n, depth, "\n")
+	case atom.Section:
+		number := pageNumber(n)
+		if number == 0 {
+			w.other(n, depth)
+			return
+		}
+		w.pages = append(w.pages, pageStart{number, len(w.out)})
+		w.out = append(w.out, "<section"...)
+		w.attr("data-page", strconv.Itoa(number))
+		w.out = append(w.out, ">\n"...)
+		w.children(n, depth)
+		w.out = append(w.out, "</section>\n"...)
 	case atom.Ol, atom.Li, atom.Td, atom.Th:
 		w.out = append(append(w.out, '<'), n.Data...)
 		for i := range n.Attr {
@@ -115,16 +131,19 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 		w.close(n)
 		w.out = append(w.out, '\n')
 	default:
-		if normalize.IsBlock(n) {
-			if running(n) {
-				w.out = append(w.out, "<div>"...)
-				w.children(n, depth)
-				w.out = append(w.out, "</div>\n"...)
-				return
-			}
-		}
-		w.children(n, depth)
+		w.other(n, depth)
 	}
+}
+
+// other writes an element that has no name in the output.
+func (w *htmlWriter) other(n *html.Node, depth int) {
+	if normalize.IsBlock(n) && running(n) {
+		w.out = append(w.out, "<div>"...)
+		w.children(n, depth)
+		w.out = append(w.out, "</div>\n"...)
+		return
+	}
+	w.children(n, depth)
 }
 
 // running says that n has running text of its own, not only blocks.

@@ -17,6 +17,7 @@ type Rendered struct {
 	Content string
 	Links   []sift.Link    // ModeLinks: every link of the page, never nil then
 	Outline []sift.Heading // ModeOutline: every heading of the main content, never nil then
+	Pages   []PageStart    // of a PDF: where each page begins in Content, nil for links and outline
 	Chars   int            // characters (code points) of Content
 
 	// VisibleChars counts the characters, white space left out, of the
@@ -25,8 +26,11 @@ type Rendered struct {
 	VisibleChars int
 }
 
+// PageStart says at which character of a content a page of a PDF begins.
+type PageStart struct{ Number, Offset int }
+
 // Content renders doc. ModeFull and ModeLinks of an HTML document need
-// doc.Page, the other modes doc.Main. ModeRaw is not rendered: it is an error,
+// doc.Page, the other modes, and all modes of a PDF, doc.Main. ModeRaw is not rendered: it is an error,
 // as is any mode that is not one.
 //
 // JSON, Markdown and plain text are handed on verbatim in every mode but three:
@@ -40,15 +44,15 @@ func Content(doc *sift.Document, mode sift.Mode) (Rendered, error) {
 		return Rendered{}, fmt.Errorf("render: mode %q is not rendered", mode)
 	}
 	var r Rendered
-	if doc.Kind == sift.KindHTML {
+	if doc.Kind.HasTree() {
 		body := doc.Main
-		if mode == sift.ModeFull || mode == sift.ModeLinks {
+		if doc.Kind == sift.KindHTML && (mode == sift.ModeFull || mode == sift.ModeLinks) {
 			body = doc.Page
 		}
 		if body == nil {
 			return Rendered{}, fmt.Errorf("render: the document has no tree for mode %s", mode)
 		}
-		r = page(body, mode)
+		r = page(body, mode, doc.PDF)
 	} else {
 		r = verbatim(doc, mode)
 	}
@@ -56,13 +60,16 @@ func Content(doc *sift.Document, mode sift.Mode) (Rendered, error) {
 	return r, nil
 }
 
-func page(body *html.Node, mode sift.Mode) (r Rendered) {
+func page(body *html.Node, mode sift.Mode, pdf *sift.PDF) (r Rendered) {
 	switch mode {
 	case sift.ModeText:
 		w := newWriter(body, true)
 		r.Content = w.document(body)
+		r.Pages = pageStarts(r.Content, w.pages)
 	case sift.ModeHTML:
-		r.Content = sanitised(body)
+		var pages []pageStart
+		r.Content, pages = sanitised(body)
+		r.Pages = pageStarts(r.Content, pages)
 	case sift.ModeLinks:
 		r.Links = pageLinks(body)
 		r.Content = linkList(r.Links)
@@ -72,8 +79,13 @@ func page(body *html.Node, mode sift.Mode) (r Rendered) {
 		return r
 	case sift.ModeOutline:
 		w := newWriter(body, false)
-		r.Outline = outline(w.document(body), w.heads)
-		r.Content = outlineList(r.Outline)
+		content := w.document(body)
+		heads := w.heads
+		if pdf != nil {
+			heads = bookmarked(heads, w.pages, pdf.Bookmarks)
+		}
+		r.Outline = outline(content, heads)
+		r.Content = outlineList(r.Outline, pageStarts(content, w.pages))
 		for _, h := range r.Outline {
 			r.VisibleChars += visibleChars(h.Text)
 		}
@@ -81,6 +93,7 @@ func page(body *html.Node, mode sift.Mode) (r Rendered) {
 	default:
 		w := newWriter(body, false)
 		r.Content = w.document(body)
+		r.Pages = pageStarts(r.Content, w.pages)
 	}
 	r.VisibleChars = normalize.CountVisible(body)
 	return r
@@ -101,7 +114,7 @@ func verbatim(doc *sift.Document, mode sift.Mode) (r Rendered) {
 		if markdown {
 			r.Outline = outline(doc.Text, markdownHeads(doc.Text))
 		}
-		r.Content = outlineList(r.Outline)
+		r.Content = outlineList(r.Outline, nil)
 		for _, h := range r.Outline {
 			r.VisibleChars += visibleChars(h.Text)
 		}
@@ -164,10 +177,12 @@ func outline(content string, heads []head) []sift.Heading {
 	return out
 }
 
-// outlineList writes an outline as a nested list.
-func outlineList(heads []sift.Heading) string {
+// outlineList writes an outline as a nested list, with the page of each heading
+// where there are pages.
+func outlineList(heads []sift.Heading, pages []PageStart) string {
 	var b strings.Builder
 	var stack []int // the levels of the headings around
+	page := 0
 	for _, h := range heads {
 		for len(stack) > 0 && stack[len(stack)-1] >= h.Level {
 			stack = stack[:len(stack)-1]
@@ -185,7 +200,14 @@ func outlineList(heads []sift.Heading) string {
 		} else {
 			b.WriteString(text)
 		}
-		b.WriteString(" (offset " + strconv.Itoa(h.Offset) + ", " + strconv.Itoa(h.Chars) + " characters)")
+		b.WriteString(" (")
+		for len(pages) > 0 && pages[0].Offset <= h.Offset {
+			page, pages = pages[0].Number, pages[1:]
+		}
+		if page > 0 {
+			b.WriteString("page " + strconv.Itoa(page) + ", ")
+		}
+		b.WriteString("offset " + strconv.Itoa(h.Offset) + ", " + strconv.Itoa(h.Chars) + " characters)")
 	}
 	return b.String()
 }

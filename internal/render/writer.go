@@ -57,6 +57,7 @@ type writer struct {
 	lastList  lastList
 	lastSpan  codeSpan
 	heads     []head
+	pages     []pageStart
 	notes     map[string]*note // by id: the notes that are referred to
 	noteNames map[string]bool
 	lastNote  int        // where the last note ended in out
@@ -670,6 +671,11 @@ func (w *writer) node(n *html.Node) {
 		w.quote(n)
 	case atom.Table:
 		w.table(n)
+	case atom.Section:
+		if number := pageNumber(n); number > 0 {
+			w.pageMarker(number)
+		}
+		w.block(n, w.children)
 	case atom.Input:
 	default:
 		if normalize.IsBlock(n) {

@@ -12,7 +12,12 @@ const (
 	KindJSON     Kind = "json"     // one JSON value, or one a line
 	KindMarkdown Kind = "markdown" // handed on untouched
 	KindText     Kind = "text"     // plain text, handed on untouched
+	KindPDF      Kind = "pdf"
 )
+
+// HasTree says that a document of this kind has its content as a tree in the
+// normal form, not as text.
+func (k Kind) HasTree() bool { return k == KindHTML || k == KindPDF }
 
 // Document is what one body turned out to be: its kind, what it says about
 // itself, and its content in a form every mode can be rendered from.
@@ -29,7 +34,7 @@ type Document struct {
 	Language    string // BCP 47
 	Description string
 
-	// Text is the decoded body of every kind but HTML. It is verbatim.
+	// Text is the decoded body of every kind without a tree. It is verbatim.
 	Text string
 
 	// Main is the main content of an HTML page and Page the whole of its
@@ -37,8 +42,13 @@ type Document struct {
 	// documents. Each is a detached <body> element; neither shares nodes
 	// with the other. Main is nil for other kinds. Page is nil for other
 	// kinds and for a Document that came back from the cache.
+	//
+	// The Main of a PDF has one <section data-page="N"> for each page that was
+	// read, by number; its pages are the whole of it, so that Page is nil.
 	Main *html.Node
 	Page *html.Node
+
+	PDF *PDF // what only a PDF has; nil for other kinds
 
 	// VisibleChars counts the characters, white space left out, that a
 	// reader of the whole page would see.
@@ -46,6 +56,19 @@ type Document struct {
 
 	Warnings []Warning
 	Hint     Hint
+}
+
+// PDF is what a PDF file says about its pages.
+type PDF struct {
+	Total     int // pages of the file; not all need have been read
+	Bookmarks []Bookmark
+}
+
+// Bookmark is one entry of a PDF's own outline.
+type Bookmark struct {
+	Level int // 1 and more
+	Title string
+	Page  int // 1 to Total
 }
 
 // WarningCode names one kind of notice about content that was delivered. The

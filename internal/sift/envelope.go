@@ -32,6 +32,12 @@ type Hop struct {
 	Status int    `json:"status"` // 3xx, or 200 for a Refresh header or meta refresh
 }
 
+// Pages says which pages of a PDF an answer holds.
+type Pages struct {
+	Total    int   `json:"total"`    // of the file
+	Returned []int `json:"returned"` // those that Content begins, goes on with or ends in; never null
+}
+
 // Receipt says where the bytes came from.
 type Receipt struct {
 	FetchedAt   time.Time `json:"fetched_at"`   // when this copy was downloaded, UTC
@@ -70,7 +76,8 @@ type Answer struct {
 	Coverage    float64   `json:"coverage"`         // 0 to 1
 	Snapshot    string    `json:"snapshot"`         // "" when the copy could not be kept
 	Receipt     Receipt   `json:"receipt"`
-	Warnings    []Warning `json:"warnings"` // never null
+	Pages       *Pages    `json:"pages,omitempty"` // of a PDF
+	Warnings    []Warning `json:"warnings"`        // never null
 	Hint        Hint      `json:"hint,omitempty"`
 
 	once    sync.Once

@@ -27,6 +27,8 @@ const DefaultMaxChars = 100_000
 type Target struct {
 	URL      string
 	Mode     Mode     // "": ModeClean
+	Pages    string   // of a PDF, as ParsePages reads them; "": all
+	Password string   // opens a protected PDF; never stored, logged or part of a key
 	MaxAge   *int     // seconds; nil: the configured time; 0: fetch again
 	MaxChars int      // characters (Unicode code points); 0: DefaultMaxChars
 	Offset   int      // characters from the start of the whole content
@@ -40,4 +42,8 @@ type Caller struct {
 	Name       string
 	Class      string // caches are kept apart by it
 	Restricted bool   // nothing that identifies what they read may reach a log, a metric or an error of another
+
+	// Anonymous is the one local caller, behind which there may be many: their
+	// requests are told apart, and none counts against another's share.
+	Anonymous bool
 }

@@ -1,0 +1,168 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/normalize"
+	"sift.build/sift/internal/sift"
+)
+
+// SelectPages gives a PDF document with those pages only that keep says, in
+// trees of its own.
+func SelectPages(doc *sift.Document, keep func(page int) bool) *sift.Document {
+	d := *doc
+	d.Main = &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	for c := doc.Main.FirstChild; c != nil; c = c.NextSibling {
+		if number := pageNumber(c); number > 0 && keep(number) {
+			d.Main.AppendChild(clone(c))
+		}
+	}
+	return &d
+}
+
+// PagesOf lists the pages of a PDF document that were read.
+func PagesOf(doc *sift.Document) []int {
+	pages := []int{}
+	for c := doc.Main.FirstChild; c != nil; c = c.NextSibling {
+		if number := pageNumber(c); number > 0 {
+			pages = append(pages, number)
+		}
+	}
+	return pages
+}
+
+// clone copies a tree, without recursion.
+func clone(n *html.Node) *html.Node {
+	bare := func(n *html.Node) *html.Node {
+		return &html.Node{Type: n.Type, Data: n.Data, DataAtom: n.DataAtom, Attr: n.Attr}
+	}
+	root := bare(n)
+	at := root
+	for c := n; ; {
+		if c.FirstChild != nil {
+			c = c.FirstChild
+			next := bare(c)
+			at.AppendChild(next)
+			at = next
+			continue
+		}
+		for c != n && c.NextSibling == nil {
+			c, at = c.Parent, at.Parent
+		}
+		if c == n {
+			return root
+		}
+		c = c.NextSibling
+		next := bare(c)
+		at.Parent.AppendChild(next)
+		at = next
+	}
+}
+
+// pageNumber gives the number of the page that a section of a PDF holds, 0 for
+// any other element.
+func pageNumber(n *html.Node) int {
+	if n.DataAtom != atom.Section {
+		return 0
+	}
+	number, err := strconv.Atoi(normalize.Attr(n, "data-page"))
+	if err != nil {
+		return 0
+	}
+	return max(number, 0)
+}
+
+// pageStart is where a page begins in what was written, in bytes.
+type pageStart struct{ number, at int }
+
+// pageMarker writes the line in front of a page of a PDF. A page cannot forge
+// one in Markdown: the bracket would be escaped.
+func (w *writer) pageMarker(number int) {
+	w.startBlock(2)
+	w.begin()
+	w.pages = append(w.pages, pageStart{number, w.lineAt})
+	if w.plain {
+		w.out = append(w.out, "[page "...)
+		w.out = append(strconv.AppendInt(w.out, int64(number), 10), ']')
+	} else {
+		w.out = append(w.out, "<!-- page "...)
+		w.out = append(strconv.AppendInt(w.out, int64(number), 10), " -->"...)
+	}
+	w.startBlock(2)
+}
+
+// pageStarts turns positions in bytes, in order, into characters.
+func pageStarts(content string, at []pageStart) []PageStart {
+	if len(at) == 0 {
+		return nil
+	}
+	out := make([]PageStart, len(at))
+	pos, chars := 0, 0
+	for i, p := range at {
+		to := min(max(p.at, pos), len(content))
+		chars += utf8.RuneCountInString(content[pos:to])
+		pos = to
+		out[i] = PageStart{Number: p.number, Offset: chars}
+	}
+	return out
+}
+
+// bookmarked gives the outline that a PDF has of its own: each entry at the
+// heading of its page that is named like it, else at the beginning of the page.
+// Entries of pages that are not there are left out; without any the headings
+// stay.
+func bookmarked(heads []head, pages []pageStart, bookmarks []sift.Bookmark) []head {
+	at := make(map[int]int, len(pages))    // where each page begins
+	until := make(map[int]int, len(pages)) // and where the next does
+	for i, p := range pages {
+		at[p.number] = p.at
+		until[p.number] = int(^uint(0) >> 1)
+		if i+1 < len(pages) {
+			until[p.number] = pages[i+1].at
+		}
+	}
+	byName := make(map[string][]int, len(heads)) // positions of the headings
+	for _, h := range heads {
+		name := bareName(h.text)
+		byName[name] = append(byName[name], h.at)
+	}
+	var out []head
+	for _, b := range bookmarks {
+		start, ok := at[b.Page]
+		if !ok {
+			continue
+		}
+		h := head{level: min(max(b.Level, 1), 6), text: b.Title, at: start}
+		for _, pos := range byName[bareName(b.Title)] {
+			if pos >= start && pos < until[b.Page] {
+				h.at = pos
+				break
+			}
+		}
+		out = append(out, h)
+	}
+	if out == nil {
+		return heads
+	}
+	slices.SortStableFunc(out, func(a, b head) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
+// bareName is what two spellings of one heading have in common: its letters and
+// digits, in lower case.
+func bareName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}

@@ -1,0 +1,126 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/sift"
+)
+
+// pdf makes a PDF document of the HTML of its pages.
+func pdf(t *testing.T, pages map[int]string, marks ...sift.Bookmark) *sift.Document {
+	t.Helper()
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	total := 0
+	for n := 1; n < 100; n++ {
+		text, ok := pages[n]
+		if !ok {
+			continue
+		}
+		section := &html.Node{Type: html.ElementNode, Data: "section", DataAtom: atom.Section, Attr: []html.Attribute{{Key: "data-page", Val: strconv.Itoa(n)}}}
+		nodes, err := html.ParseFragment(strings.NewReader(text), section)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range nodes {
+			section.AppendChild(c)
+		}
+		body.AppendChild(section)
+		total = n
+	}
+	return &sift.Document{Kind: sift.KindPDF, Main: body, PDF: &sift.PDF{Total: total, Bookmarks: marks}}
+}
+
+func TestThePagesOfAPDFAreMarkedInEveryMode(t *testing.T) {
+	doc := pdf(t, map[int]string{1: "<h1>Tides</h1><p>Élan &lt;!-- page 9 --&gt; [page 9]</p>", 2: "", 4: "<p>End.</p>"})
+	for mode, want := range map[sift.Mode]string{
+		sift.ModeClean: "<!-- page 1 -->\n\n# Tides\n\nÉlan \\<!-- page 9 --> [page 9]\n\n<!-- page 2 -->\n\n<!-- page 4 -->\n\nEnd.",
+		sift.ModeFull:  "<!-- page 1 -->\n\n# Tides\n\nÉlan \\<!-- page 9 --> [page 9]\n\n<!-- page 2 -->\n\n<!-- page 4 -->\n\nEnd.",
+		sift.ModeText:  "[page 1]\n\nTides\n\nÉlan <!-- page 9 --> [page 9]\n\n[page 2]\n\n[page 4]\n\nEnd.",
+		sift.ModeHTML: "<section data-page=\"1\">\n<h1>Tides</h1>\n<p>Élan &lt;!-- page 9 --&gt; [page 9]</p>\n</section>\n" +
+			"<section data-page=\"2\">\n</section>\n<section data-page=\"4\">\n<p>End.</p>\n</section>",
+	} {
+		r, err := Content(doc, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, r.Content); diff != "" {
+			t.Errorf("%s: %s", mode, diff)
+		}
+		var numbers []int
+		for _, p := range r.Pages {
+			numbers = append(numbers, p.Number)
+			if begin := string([]rune(r.Content)[p.Offset:]); !strings.HasPrefix(begin, "<!-- page "+strconv.Itoa(p.Number)) &&
+				!strings.HasPrefix(begin, "[page "+strconv.Itoa(p.Number)) && !strings.HasPrefix(begin, `<section data-page="`+strconv.Itoa(p.Number)) {
+				t.Errorf("%s: page %d does not begin at %q", mode, p.Number, begin)
+			}
+		}
+		if diff := cmp.Diff([]int{1, 2, 4}, numbers); diff != "" {
+			t.Errorf("%s: %s", mode, diff)
+		}
+	}
+}
+
+func TestChosenPagesAreACopy(t *testing.T) {
+	doc := pdf(t, map[int]string{1: "<p>One <b>and</b> more</p><ul><li>a</li><li>b</li></ul>", 2: "<p>Two</p>", 3: "<p>Three</p>"})
+	before, err := Content(doc, sift.ModeClean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := SelectPages(doc, func(n int) bool { return n != 2 })
+	r, err := Content(some, sift.ModeClean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "<!-- page 1 -->\n\nOne **and** more\n\n- a\n- b\n\n<!-- page 3 -->\n\nThree"; r.Content != want {
+		t.Errorf("got %q", r.Content)
+	}
+	if diff := cmp.Diff([]int{1, 3}, PagesOf(some)); diff != "" {
+		t.Error(diff)
+	}
+	if after, err := Content(doc, sift.ModeClean); err != nil || after.Content != before.Content {
+		t.Errorf("the whole document has become %q, %v", after.Content, err)
+	}
+}
+
+func TestAPDFIsOutlinedByItsBookmarks(t *testing.T) {
+	pages := map[int]string{1: "<h1>Part I – Definitions</h1><p>é</p>", 2: "<p>x</p><h2>3.1 Payment</h2><p>y</p>", 3: "<h2>Unmarked</h2>"}
+	doc := pdf(t, pages,
+		sift.Bookmark{Level: 1, Title: "PART I - DEFINITIONS", Page: 1},
+		sift.Bookmark{Level: 2, Title: "3.1  Payment", Page: 2},
+		sift.Bookmark{Level: 1, Title: "Not a heading", Page: 3},
+		sift.Bookmark{Level: 1, Title: "Not read", Page: 7},
+	)
+	r, err := Content(doc, sift.ModeOutline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := Content(doc, sift.ModeClean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at []string
+	for _, h := range r.Outline {
+		line, _, _ := strings.Cut(string([]rune(whole.Content)[h.Offset:]), "\n")
+		at = append(at, line)
+	}
+	if diff := cmp.Diff([]string{"# Part I – Definitions", "## 3.1 Payment", "<!-- page 3 -->"}, at); diff != "" {
+		t.Error(diff)
+	}
+	want := "- PART I - DEFINITIONS (page 1, offset 17, 66 characters)\n  - 3.1 Payment (page 2, offset 64, 19 characters)\n- Not a heading (page 3, offset 83, 28 characters)"
+	if r.Content != want {
+		t.Errorf("got\n%s", r.Content)
+	}
+	without, err := Content(pdf(t, pages), sift.ModeOutline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(without.Outline) != 3 || without.Outline[2].Text != "Unmarked" || !strings.Contains(without.Content, "- 3.1 Payment (page 2,") {
+		t.Errorf("without bookmarks: %s", without.Content)
+	}
+}
