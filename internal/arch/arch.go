@@ -21,6 +21,7 @@ func Table() map[string]Rule {
 		// Core: one idea each.
 		"internal/guard":     {Ours: []string{"sift"}, Outside: []string{"code.dny.dev/ssrf", "golang.org/x/net", "golang.org/x/text"}},
 		"internal/gate":      {Ours: []string{"sift"}, Outside: []string{"golang.org/x/sync"}},
+		"internal/pdfpool":   {},
 		"internal/fetch":     {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress"}},
 		"internal/normalize": {Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
 		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet"}, Std: []string{}},
@@ -30,6 +31,7 @@ func Table() map[string]Rule {
 		"internal/config":    {Outside: []string{"github.com/BurntSushi/toml"}},
 
 		// PDFs, read in children of this program.
+		"internal/pdf/engine": {Ours: []string{"pdf/layout"}, Outside: []string{"github.com/klippa-app/go-pdfium/webassembly", "github.com/tetratelabs/wazero", "golang.org/x/sys"}},
 		"internal/pdf/layout": {Std: []string{}},
 
 		// The way of one target.

@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+)
+
+var (
+	// ErrCache: the compiled PDFium is missing, damaged or of another machine.
+	ErrCache = errors.New("the compiled PDF engine is missing or damaged")
+	// ErrFormat: not a PDF, or one that cannot be repaired.
+	ErrFormat = errors.New("not a PDF file that can be read")
+	// ErrPassword: the file needs a password, or another one.
+	ErrPassword = errors.New("the PDF file needs a password")
+	// ErrSecurity: encrypted in a way that PDFium does not know.
+	ErrSecurity = errors.New("the PDF file is encrypted in an unknown way")
+	// ErrPage: this page cannot be read; others may.
+	ErrPage = errors.New("the page cannot be read")
+	// ErrCut comes together with a page: it holds more than we read of a page.
+	ErrCut = errors.New("the page holds more than is read of one page")
+	// ErrDead: PDFium ran into its memory limit or a fault of its own. What
+	// was read before stands; the Engine is of no more use.
+	ErrDead = errors.New("the PDF engine has stopped")
+)
+
+const (
+	pageSize  = 64 << 10  // of WebAssembly
+	minMemory = 24 << 20  // the module does not start with less than 18 MiB
+	maxMemory = 1 << 30   // what Config.Memory can ask for
+	defMemory = 128 << 20 // where it asks for nothing
+	maxFile   = math.MaxInt32
+	scratch   = 64 << 10 // bytes of guest memory for results and short texts
+)
+
+// Config says how to run PDFium.
+type Config struct {
+	CacheDir string // as given to Fill
+	Memory   int64  // what the guest may use, in bytes; 0: 128 MiB
+}
+
+// Engine is a running PDFium.
+type Engine struct {
+	runtime wazero.Runtime
+	cache   wazero.CompilationCache
+	mem     api.Memory
+	fn      functions
+	scratch uint32
+	stack   [16]uint64
+	dead    error // why the guest is of no more use
+
+	file      io.ReaderAt // of the open document
+	size      int64
+	readError error // of file, the first
+}
+
+// Start runs the PDFium that Fill has compiled.
+func Start(ctx context.Context, c Config) (*Engine, error) {
+	module, id, err := skeleton(pdfium)
+	if err != nil {
+		return nil, err
+	}
+	dir := entryOf(c.CacheDir, id)
+	if err := private(c.CacheDir); err != nil {
+		return nil, err
+	}
+	if !complete(dir) {
+		return nil, fmt.Errorf("%w: nothing in %s", ErrCache, dir)
+	}
+	limit := c.Memory
+	if limit == 0 {
+		limit = defMemory
+	}
+	limit = min(max(limit, minMemory), maxMemory)
+
+	e := &Engine{}
+	if e.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCache, err)
+	}
+	e.runtime = wazero.NewRuntimeWithConfig(ctx, runtimeConfig().
+		WithCompilationCache(e.cache).
+		WithMemoryLimitPages(uint32(limit/pageSize)))
+	if err := e.start(ctx, module); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Engine) start(ctx context.Context, module []byte) error {
+	compiled, err := e.runtime.CompileModule(ctx, module)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCache, err)
+	}
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
+		return fmt.Errorf("wasi: %w", err)
+	}
+	if err := e.env(ctx, compiled); err != nil {
+		return fmt.Errorf("env: %w", err)
+	}
+	// The zero ModuleConfig and an empty FSConfig: no files, no arguments, no
+	// environment, output thrown away, a fixed clock and fixed randomness.
+	guest, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator()), compiled,
+		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").WithFSConfig(wazero.NewFSConfig()))
+	if err != nil {
+		// Either the code is the skeleton's traps, or there is no memory to run in.
+		return fmt.Errorf("%w: %w", ErrCache, err)
+	}
+	e.mem = guest.Memory()
+	if err := e.fn.resolve(guest); err != nil {
+		return err
+	}
+	e.call(e.fn.initLibrary)
+	e.scratch = e.call(e.fn.malloc, scratch)
+	if e.dead == nil && e.scratch == 0 {
+		e.dead = errors.New("no memory")
+	}
+	if e.dead != nil {
+		return fmt.Errorf("%w: %w", ErrCache, e.dead)
+	}
+	return nil
+}
+
+// Close frees what the Engine holds. A child that exits need not call it.
+func (e *Engine) Close() {
+	ctx := context.Background()
+	if e.runtime != nil {
+		_ = e.runtime.Close(ctx)
+	}
+	_ = e.cache.Close(ctx)
+}
+
+// env gives the guest what it imports beyond WASI. Of the callbacks only the
+// one that reads the file is ever asked for: no form environment, timer,
+// writer or download hints are set up. The others answer zero.
+func (e *Engine) env(ctx context.Context, m wazero.CompiledModule) error {
+	b := e.runtime.NewHostModuleBuilder("env")
+	for _, f := range m.ImportedFunctions() {
+		module, name, _ := f.Import()
+		if module != "env" {
+			continue
+		}
+		call := api.GoFunc(func(_ context.Context, stack []uint64) { clear(stack) })
+		if name == "FPDF_FILEACCESS_CB" {
+			b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(e.readBlock), f.ParamTypes(), f.ResultTypes()).Export(name)
+			continue
+		}
+		b.NewFunctionBuilder().WithGoFunction(call, f.ParamTypes(), f.ResultTypes()).Export(name)
+	}
+	_, err := b.Instantiate(ctx)
+	return err
+}
+
+// readBlock is PDFium's m_GetBlock(param, position, buffer, size): all of it
+// or nothing.
+func (e *Engine) readBlock(_ context.Context, m api.Module, stack []uint64) {
+	position, buffer, size := int64(uint32(stack[1])), uint32(stack[2]), uint32(stack[3])
+	stack[0] = 0
+	b, ok := m.Memory().Read(buffer, size)
+	if !ok || e.file == nil || position+int64(size) > e.size {
+		return
+	}
+	n, err := e.file.ReadAt(b, position)
+	if n < len(b) {
+		if e.readError == nil {
+			e.readError = err
+		}
+		return
+	}
+	stack[0] = 1
+}
+
+// call runs one function of PDFium and returns its result. After a trap it
+// does nothing and returns 0; who calls looks at e.dead when it matters.
+func (e *Engine) call(f api.Function, args ...uint64) uint32 {
+	return uint32(e.call64(f, args...))
+}
+
+func (e *Engine) call64(f api.Function, args ...uint64) uint64 {
+	if e.dead != nil {
+		return 0
+	}
+	copy(e.stack[:], args)
+	if err := f.CallWithStack(context.Background(), e.stack[:]); err != nil {
+		e.dead = err
+		return 0
+	}
+	return e.stack[0]
+}
+
+// failed returns ErrDead with its cause once the guest has trapped.
+func (e *Engine) failed() error {
+	if e.dead == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrDead, e.dead)
+}
+
+// at is an address in the scratch block.
+func (e *Engine) at(offset uint32) uint64 { return uint64(e.scratch + offset) }
+
+func (e *Engine) float(offset uint32) float64 {
+	v, _ := e.mem.ReadFloat32Le(e.scratch + offset)
+	return float64(v)
+}
+
+func (e *Engine) double(offset uint32) float64 {
+	v, _ := e.mem.ReadFloat64Le(e.scratch + offset)
+	return v
+}
+
+func (e *Engine) int(offset uint32) int {
+	v, _ := e.mem.ReadUint32Le(e.scratch + offset)
+	return int(int32(v))
+}
+
+// alloc puts data into the guest's memory, with a NUL after it.
+func (e *Engine) alloc(data []byte) (uint32, error) {
+	p := e.call(e.fn.malloc, uint64(len(data)+1))
+	if p == 0 {
+		return 0, cmpErr(e.failed(), ErrDead)
+	}
+	e.mem.Write(p, data)
+	e.mem.WriteByte(p+uint32(len(data)), 0)
+	return p, nil
+}
+
+func cmpErr(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
