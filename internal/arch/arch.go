@@ -28,6 +28,7 @@ func Table() map[string]Rule {
 		"internal/render":    {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text"}, Std: []string{}},
 		"internal/dcache":    {Outside: []string{"modernc.org/sqlite", "github.com/klauspost/compress", "golang.org/x/sys"}},
 		"internal/auth":      {Ours: []string{"sift"}},
+		"internal/child":     {Outside: []string{"github.com/elastic/go-seccomp-bpf", "golang.org/x/net/bpf", "golang.org/x/sync", "golang.org/x/sys"}},
 		"internal/config":    {Outside: []string{"github.com/BurntSushi/toml"}},
 
 		// PDFs, read in children of this program.

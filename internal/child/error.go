@@ -1,0 +1,113 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Reason says in a word why a child did not end well.
+type Reason string
+
+// The reasons.
+const (
+	Start  Reason = "start"  // it could not be started
+	Cancel Reason = "cancel" // the context ended
+	Wall   Reason = "wall"   // it ran longer than its wall time
+	CPU    Reason = "cpu"    // it took more than its processor time
+	Memory Reason = "memory" // it needed more than its memory
+	Output Reason = "output" // it wrote more than its output may have
+	Read   Reason = "read"   // the reader of its output failed, or left before the end
+	Crash  Reason = "crash"  // a panic, a fatal error, or a signal that was not ours
+	Failed Reason = "failed" // it ended with a failure of its own
+)
+
+// Reasons lists every reason, for metrics.
+func Reasons() []Reason {
+	return []Reason{Start, Cancel, Wall, CPU, Memory, Output, Read, Crash, Failed}
+}
+
+// What an *Error is, by errors.Is.
+var (
+	ErrStart   = errors.New("the child could not be started")
+	ErrTimeout = errors.New("the child ran out of time") // Wall and CPU
+	ErrCPU     = errors.New("the child ran out of processor time")
+	ErrMemory  = errors.New("the child ran out of memory")
+	ErrOutput  = errors.New("the child wrote too much")
+	ErrCrashed = errors.New("the child crashed")
+	ErrFailed  = errors.New("the child failed")
+)
+
+// Error says why a child did not end well. Its text holds nothing that the
+// child wrote: it can be shown to whoever asked.
+type Error struct {
+	Name     string // of the worker or program
+	Reason   Reason
+	ExitCode int    // of a child that ended by itself; 0: it did not, or did well
+	Signal   string // of a child that a signal ended
+	// Stderr is what the child wrote to standard error, its first kilobyte and
+	// its last three, free of control characters. It may quote hostile input:
+	// it is for the log.
+	Stderr string
+	Err    error // the context's or the reader's error, or why it could not start
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "child %s: ", e.Name)
+	switch e.Reason {
+	case Start:
+		b.WriteString("cannot be started")
+	case Cancel:
+		b.WriteString("stopped")
+	case Wall:
+		b.WriteString("killed after its time")
+	case CPU:
+		b.WriteString("killed after its processor time")
+	case Memory:
+		b.WriteString("out of memory")
+	case Output:
+		b.WriteString("killed for writing too much")
+	case Read:
+		b.WriteString("its output could not be used")
+	case Crash:
+		b.WriteString("crashed")
+	case Failed:
+		b.WriteString("failed")
+	}
+	if e.ExitCode != 0 {
+		fmt.Fprintf(&b, " (exit status %d)", e.ExitCode)
+	}
+	if e.Signal != "" && (e.Reason == Crash || e.Reason == Memory) {
+		fmt.Fprintf(&b, " (%s)", e.Signal)
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
+}
+
+// Unwrap gives the context's or the reader's error, or why the child could not
+// be started.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is tells the classes of the Err values above.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrStart:
+		return e.Reason == Start
+	case ErrTimeout:
+		return e.Reason == Wall || e.Reason == CPU
+	case ErrCPU:
+		return e.Reason == CPU
+	case ErrMemory:
+		return e.Reason == Memory
+	case ErrOutput:
+		return e.Reason == Output
+	case ErrCrashed:
+		return e.Reason == Crash
+	case ErrFailed:
+		return e.Reason == Failed
+	}
+	return false
+}

@@ -1,0 +1,157 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What Landlock calls the ways to use a file.
+const (
+	readRights  = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	execRights  = readRights | unix.LANDLOCK_ACCESS_FS_EXECUTE
+	writeRights = readRights | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REFER
+	deviceRights = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE
+	// fileRights are those that make sense for what is not a folder.
+	fileRights = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
+		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+)
+
+// knownRights are all that a version of Landlock can refuse. Version 4 also
+// knows TCP, and 6 signals: both are refused by the filter of system calls,
+// and signals of a thread to another of its own process, which Go lives by,
+// were refused too until Linux 6.15.
+func knownRights(version int) uint64 {
+	rights := uint64(unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1)
+	if version >= 2 {
+		rights |= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if version >= 3 {
+		rights |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if version >= 5 {
+		rights |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	return rights
+}
+
+// programPaths are where systems keep programs, libraries and what these look
+// at when they start; those that a system does not have are left out.
+func programPaths() (folders, devices []string) {
+	return []string{
+			"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
+			"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld-musl-x86_64.path", "/etc/ld-musl-aarch64.path",
+			"/etc/localtime", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu",
+		}, []string{
+			os.DevNull, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
+		}
+}
+
+// ruleset is what a child may do with files; a failed one only says why.
+type ruleset struct {
+	fd  int
+	err error
+}
+
+func landlockVersion() (int, error) {
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(v), nil
+}
+
+// landlockRules prepares the rules, while files can still be opened. Its error
+// is the fault of who named the paths; that a system has no Landlock is told
+// by enforce.
+func landlockRules(o *orders) (*ruleset, error) {
+	version, err := landlockVersion()
+	if err != nil {
+		return &ruleset{fd: -1, err: err}, nil
+	}
+	known := knownRights(version)
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: known}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return &ruleset{fd: -1, err: errno}, nil
+	}
+	r := &ruleset{fd: int(fd)}
+	unix.CloseOnExec(r.fd)
+	for _, list := range []struct {
+		paths  [][]byte
+		rights uint64
+	}{{o.Read, readRights}, {o.Write, writeRights}} {
+		for _, p := range list.paths {
+			if err := r.allow(string(p), list.rights&known); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if o.Program == "" {
+		return r, nil
+	}
+	folders, devices := programPaths()
+	for _, p := range folders {
+		if err := r.allow(p, execRights); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for _, p := range devices {
+		if err := r.allow(p, deviceRights); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return r, r.allow(o.Program, execRights)
+}
+
+func (r *ruleset) allow(path string, rights uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= fileRights
+	}
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
+	if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&attr)), 0, 0, 0); errno != 0 {
+		return &os.PathError{Op: "allow", Path: path, Err: errno}
+	}
+	return nil
+}
+
+// enforce puts the rules on every thread, or on this one alone, which becomes
+// another program.
+func (r *ruleset) enforce(everywhere bool) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer unix.Close(r.fd)
+	if !everywhere {
+		if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
+			return errno
+		}
+		return nil
+	}
+	// Needs no_new_privs on every thread, which the filter of system calls has
+	// spread; without a filter it is spread here. With cgo Go cannot reach the
+	// threads: such a build (the race detector's, say) is told as missing it.
+	if _, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
+		return fmt.Errorf("built with cgo: %w", errno)
+	}
+	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}

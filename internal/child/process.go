@@ -1,0 +1,444 @@
+package child
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// How parent and child find each other. The name is what the child finds as
+// its argv[0], and what a list of processes shows, before the worker's name.
+const (
+	argv0     = "sift-child"
+	controlFD = 3 // the child reads its orders from it
+	statusFD  = 4 // the child says on it what it could not apply
+)
+
+// orders are what a child is told before it begins. They go through a pipe:
+// nobody else on the host can read it, other than arguments and environment.
+// Words are bytes, not strings, as paths and arguments need not be UTF-8.
+type orders struct {
+	Worker   string
+	Config   []byte
+	Program  string
+	Args     [][]byte
+	Env      [][]byte // of a program; a worker has its own from the start
+	Fork     bool
+	HasInput bool
+	Read     [][]byte
+	Write    [][]byte
+	MaxFile  int64
+	Memory   int64
+	CPU      int64 // seconds
+	Nice     int
+	Procs    int
+}
+
+// maxOrders bounds what a child reads as its orders: config and words within
+// their bounds, in base64, and some.
+const maxOrders = 256 << 10
+
+// report is what a child says on its status descriptor: first what it could
+// not apply, then why it could not begin (a program that was executed says no
+// more), or, of a worker that has come to its end, the most memory it held.
+type report struct {
+	Missing []string `json:",omitempty"`
+	Error   string   `json:",omitempty"`
+	Peak    int64    `json:",omitempty"`
+}
+
+// maxReports bounds the reports of one child: it may have fallen into hostile
+// hands when it writes the last.
+const maxReports = 16 << 10
+
+func words(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}
+
+func encodeOrders(s *Spec) ([]byte, error) {
+	o := orders{
+		Worker: s.Worker, Config: s.Config, Program: s.Program, Args: words(s.Args), Fork: s.Fork,
+		HasInput: s.Input != nil || s.Data != nil,
+		Read:     words(s.ReadPaths), Write: words(s.WritePaths),
+		MaxFile: s.MaxFile, Memory: s.Memory, CPU: cpuSeconds(s.CPU), Nice: s.Nice, Procs: s.Procs,
+	}
+	if s.Program != "" {
+		o.Env = words(s.Env)
+	}
+	body, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...), nil
+}
+
+func cpuSeconds(d time.Duration) int64 {
+	return int64((d + time.Second - 1) / time.Second)
+}
+
+// process is one child at work.
+type process struct {
+	spec    *Spec
+	orders  []byte
+	control *os.File // to the child
+	feed    *os.File // Spec.Data to the child, or nil
+	out     *output
+	errs    *stream
+	tail    *tail
+	reports *json.Decoder
+	status  *stream
+	ownPeak int64 // the most this process has held, when the child was started
+	started time.Time
+	exited  chan struct{}  // closed when the child is reaped
+	all     sync.WaitGroup // of the goroutines
+
+	mu     sync.Mutex
+	pid    int
+	reaped bool
+	cause  Reason // of the first call of stop
+	peak   int64  // as it was right before the first kill
+
+	// Written before exited is closed.
+	state   *os.ProcessState
+	waitErr error
+	wall    time.Duration
+}
+
+// start makes the pipes and the process. When it succeeds, run must follow.
+func start(executable string, s *Spec) (_ *process, err error) {
+	p := &process{spec: s, tail: &tail{}, exited: make(chan struct{})}
+	if p.orders, err = encodeOrders(s); err != nil {
+		return nil, err
+	}
+	if executable, err = findExecutable(executable); err != nil {
+		return nil, err
+	}
+
+	var ours, theirs []*os.File
+	defer func() {
+		closeAll(theirs)
+		if err != nil {
+			closeAll(ours)
+		}
+	}()
+	pipe := func() (r, w *os.File, err error) { return os.Pipe() }
+
+	stdin := s.Input
+	if s.Data != nil {
+		r, w, err := pipe()
+		if err != nil {
+			return nil, err
+		}
+		stdin, p.feed = r, w
+		theirs, ours = append(theirs, r), append(ours, w)
+	}
+	if stdin == nil {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			return nil, err
+		}
+		stdin = null
+		theirs = append(theirs, null)
+	}
+	files := []*os.File{stdin}
+	var ends [3]*os.File
+	for i := range ends { // stdout, stderr, then past the control pipe the status
+		r, w, err := pipe()
+		if err != nil {
+			return nil, err
+		}
+		ends[i] = r
+		files = append(files, w)
+		theirs, ours = append(theirs, w), append(ours, r)
+	}
+	r, w, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	theirs, ours = append(theirs, r), append(ours, w)
+	p.control = w
+	files = append(files[:controlFD], r, files[controlFD])
+
+	p.out = &output{stream: &stream{f: ends[0]}, left: s.MaxOutput, over: func() { p.stop(Output) }}
+	p.errs = &stream{f: ends[1]}
+	p.status = &stream{f: ends[2]}
+	p.reports = json.NewDecoder(io.LimitReader(p.status, maxReports))
+
+	attr := &os.ProcAttr{Dir: s.Dir, Env: []string{}, Files: files, Sys: sysProcAttr()}
+	if attr.Dir == "" {
+		attr.Dir = "/"
+	}
+	if s.Worker != "" {
+		attr.Env = append(attr.Env, s.Env...)
+	}
+	p.ownPeak = peakMemory("self")
+	p.started = time.Now()
+	begun := make(chan error)
+	p.all.Go(func() { p.keep(executable, []string{argv0, s.name()}, attr, begun) })
+	if err := <-begun; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// keep starts the process and stays until it is reaped. It keeps its thread:
+// the kernel sends the signal of PDEATHSIG when the thread that started the
+// child ends, not the process.
+func (p *process) keep(executable string, argv []string, attr *os.ProcAttr, begun chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	proc, err := os.StartProcess(executable, argv, attr)
+	if err != nil {
+		begun <- err
+		return
+	}
+	p.pid = proc.Pid
+	begun <- nil
+
+	// The group is killed before its leader is reaped: after that, the number
+	// may belong to somebody else. Where the end of a process cannot be seen
+	// without reaping it, the moment between both must do.
+	seen := awaitExit(proc.Pid)
+	if !seen {
+		p.state, p.waitErr = proc.Wait()
+	}
+	p.mu.Lock()
+	killGroup(proc.Pid)
+	if seen {
+		p.state, p.waitErr = proc.Wait()
+	}
+	p.reaped = true
+	p.mu.Unlock()
+	p.wall = time.Since(p.started)
+
+	// A process that escaped from the group may hold the other ends of our
+	// pipes for ever. From here on, only what is there already counts.
+	p.out.stream.expire()
+	p.errs.expire()
+	p.status.expire()
+	p.control.Close()
+	if p.feed != nil {
+		p.feed.Close()
+	}
+	close(p.exited)
+}
+
+// stop kills the whole group, once, and keeps why.
+func (p *process) stop(cause Reason) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause != "" {
+		return
+	}
+	p.cause = cause
+	if !p.reaped {
+		p.peak = peakMemoryOf(p.pid)
+		killGroup(p.pid)
+	}
+}
+
+func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // ESRCH: all gone already
+
+// run sees the child to its end.
+func (p *process) run(ctx context.Context, note func([]string), read func(io.Reader) error) (Usage, error) {
+	done := false
+	defer func() {
+		if !done { // read panicked, or ended this goroutine
+			p.stop(Read)
+			p.end()
+		}
+	}()
+	p.all.Go(func() { p.watch(ctx) })
+	p.all.Go(p.collect)
+	if p.feed != nil {
+		p.all.Go(func() {
+			// A child that does not read to the end of its input is no error.
+			_, _ = p.feed.Write(p.spec.Data)
+			p.feed.Close()
+		})
+	}
+
+	startErr := p.begin(note)
+	var readErr error
+	switch {
+	case startErr != nil:
+		p.stop(Start)
+	case read == nil:
+		_, readErr = io.Copy(io.Discard, p.out)
+	default:
+		readErr = read(p.out)
+	}
+	if readErr != nil || !p.out.done {
+		p.stop(Read)
+	}
+	<-p.exited
+	p.end()
+	done = true
+	return p.verdict(ctx, startErr, readErr)
+}
+
+// end waits for everything and lets go of it.
+func (p *process) end() {
+	<-p.exited
+	p.all.Wait()
+	p.out.stream.f.Close()
+	p.errs.f.Close()
+	p.status.f.Close()
+}
+
+// watch kills the child when its time is over.
+func (p *process) watch(ctx context.Context) {
+	deadline := time.NewTimer(p.spec.Wall - time.Since(p.started))
+	defer deadline.Stop()
+	select {
+	case <-ctx.Done():
+		p.stop(Cancel)
+	case <-deadline.C:
+		p.stop(Wall)
+	case <-p.exited:
+	}
+}
+
+// collect reads standard error.
+func (p *process) collect() {
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := p.errs.Read(buf)
+		p.tail.add(buf[:n])
+		if p.tail.total > maxStderr {
+			p.stop(Output)
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// begin hands over the orders and waits until the child has applied them. The
+// error says why it could not; a child that died over it says so by its end.
+func (p *process) begin(note func([]string)) error {
+	if _, err := p.control.Write(p.orders); err != nil {
+		return nil
+	}
+	var first report
+	if p.reports.Decode(&first) != nil {
+		return nil
+	}
+	note(first.Missing)
+	if first.Error == "" && p.spec.Program != "" {
+		// The next is either why it could not be executed, or the end of the
+		// pipe, which is closed by that.
+		_ = p.reports.Decode(&first)
+	}
+	if first.Error != "" {
+		return errors.New(first.Error)
+	}
+	return nil
+}
+
+func (p *process) verdict(ctx context.Context, startErr, readErr error) (Usage, error) {
+	u := Usage{Wall: p.wall, MaxRSS: p.peak}
+	e := &Error{Name: p.spec.name(), Stderr: p.tail.text()}
+	if p.state == nil {
+		e.Reason, e.Err = Crash, p.waitErr
+		return u, e
+	}
+	u.CPU = p.state.UserTime() + p.state.SystemTime()
+	var last report
+	if p.reports.Decode(&last) == nil {
+		u.MaxRSS = max(u.MaxRSS, last.Peak)
+	}
+	if ru, ok := p.state.SysUsage().(*syscall.Rusage); ok {
+		if rss := int64(ru.Maxrss) * maxrssUnit; rss > p.ownPeak {
+			u.MaxRSS = rss
+		}
+	}
+	status, _ := p.state.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		e.Signal = status.Signal().String()
+	} else {
+		e.ExitCode = status.ExitStatus()
+	}
+
+	e.Err = readErr
+	switch e.Reason = p.reason(status, u, startErr, readErr); e.Reason {
+	case "":
+		return u, nil
+	case Start:
+		e.Err = startErr
+		return u, e
+	case Cancel:
+		e.Err = context.Cause(ctx)
+	case Failed:
+		return u, e
+	}
+	u.Killed = e.Reason
+	if e.Reason == Read && readErr == nil {
+		return u, nil // read had what it wanted
+	}
+	return u, e
+}
+
+// reason tells the child's own end from what was done to it. Both can happen
+// at once: what the kernel says about the end decides.
+func (p *process) reason(status syscall.WaitStatus, u Usage, startErr, readErr error) Reason {
+	if startErr != nil {
+		return Start
+	}
+	switch {
+	case status.Exited() && status.ExitStatus() == 0:
+		switch {
+		case p.cause == Output:
+			return Output
+		case readErr != nil:
+			return Read
+		case p.out.done:
+			return "" // what was about to stop it came too late
+		}
+		return p.cause
+	case status.Signaled() && status.Signal() == syscall.SIGXCPU:
+		return CPU
+	case status.Signaled() && status.Signal() == syscall.SIGKILL:
+		// A hard limit on processor time kills with the signal that we use. The
+		// kernel counts for it in ticks, and usage exactly, so that both differ.
+		limit := time.Duration(cpuSeconds(p.spec.CPU)) * time.Second
+		if (p.cause == "" || p.cause == Read) && u.CPU >= limit*3/4 {
+			return CPU
+		}
+		if p.cause != "" {
+			return p.cause
+		}
+		return Crash // somebody else's: the out-of-memory killer's, or a person's
+	case p.tail.memory:
+		return Memory
+	case status.Signaled():
+		// Native code that is refused memory runs into a null pointer or aborts,
+		// with or without a word. It had most of what it may have by then.
+		sig := status.Signal()
+		if (sig == syscall.SIGSEGV || sig == syscall.SIGABRT || sig == syscall.SIGBUS) && u.MaxRSS >= p.spec.Memory*3/4 {
+			return Memory
+		}
+		return Crash
+	case p.spec.Worker != "" && status.ExitStatus() != exitFailed:
+		return Crash // 2 is a panic or a fatal error of Go
+	}
+	return Failed
+}
