@@ -125,6 +125,7 @@ func (f *File) compact() []byte {
 		entries = append(entries, entry{0, 0, 65535})
 	}
 
+	var z deflater
 	var packed []Ref
 	direct := func(r Ref, v any) {
 		entries[r] = entry{1, b.Len(), 0}
@@ -144,7 +145,7 @@ func (f *File) compact() []byte {
 			entries[r] = entry{2, int(holder), i}
 		}
 		d := Dict{"Type": Name("ObjStm"), "N": len(packed), "First": index.Len()}
-		direct(holder, Flate(d, append(index.Bytes(), body.Bytes()...)))
+		direct(holder, z.stream(d, append(index.Bytes(), body.Bytes()...)))
 		packed = packed[:0]
 	}
 	for i, v := range f.objects {
@@ -175,7 +176,7 @@ func (f *File) compact() []byte {
 	d := f.trailer(len(entries))
 	d["Type"], d["W"] = Name("XRef"), Array{1, 4, 2}
 	fmt.Fprintf(&b, "%d 0 obj\n", self)
-	write(&b, Flate(d, table.Bytes()), nil)
+	write(&b, z.stream(d, table.Bytes()), nil)
 	fmt.Fprintf(&b, "\nendobj\nstartxref\n%d\n%%%%EOF\n", start)
 	return b.Bytes()
 }

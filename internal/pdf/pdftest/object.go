@@ -32,21 +32,33 @@ type Stream struct {
 
 // Flate is a stream whose data is compressed here.
 func Flate(d Dict, data []byte) Stream {
+	return new(deflater).stream(d, data)
+}
+
+// A deflater compresses one piece after another with one set of tables:
+// they are large, and some files here have thousands of pieces.
+type deflater struct{ w *zlib.Writer }
+
+func (z *deflater) bytes(data []byte) []byte {
+	var b bytes.Buffer
+	if z.w == nil {
+		z.w = zlib.NewWriter(&b)
+	} else {
+		z.w.Reset(&b)
+	}
+	// Writes to a buffer cannot fail.
+	_, _ = z.w.Write(data)
+	_ = z.w.Close()
+	return b.Bytes()
+}
+
+func (z *deflater) stream(d Dict, data []byte) Stream {
 	d = maps.Clone(d)
 	if d == nil {
 		d = Dict{}
 	}
 	d["Filter"] = Name("FlateDecode")
-	return Stream{Dict: d, Data: deflate(data)}
-}
-
-func deflate(data []byte) []byte {
-	var b bytes.Buffer
-	w := zlib.NewWriter(&b)
-	// Writes to a buffer cannot fail.
-	_, _ = w.Write(data)
-	_ = w.Close()
-	return b.Bytes()
+	return Stream{Dict: d, Data: z.bytes(data)}
 }
 
 // TextString is a string for people (titles, form values): plain where ASCII
