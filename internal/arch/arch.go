@@ -48,11 +48,9 @@ func Table() map[string]Rule {
 		"internal/app": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "auth", "config", "pipeline", "api", "metrics"}},
 		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys"}},
 
-		// Not part of the product: tests and the demo import it, production code
-		// never does.
+		// Not part of the product: production code imports none of these.
 		"internal/pdf/pdftest": {Std: []string{}},
 
-		// Not part of the product.
 		"demo":        {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
 		"demo/server": {},
 		"tools/bench": {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"golang.org/x/net/html"}},

@@ -1,10 +1,11 @@
 package pdftest
 
 import (
-	"bytes"
 	"crypto/md5"
+	"encoding/binary"
 	"fmt"
 	"maps"
+	"strconv"
 )
 
 // A File is a list of numbered objects and the trailer that names the first
@@ -36,23 +37,22 @@ func (f *File) Add(v any) Ref {
 // Set gives the object of a number, which must have been reserved or added.
 func (f *File) Set(r Ref, v any) { f.objects[r-1] = v }
 
-func (f *File) header(b *bytes.Buffer) {
+func (f *File) header() []byte {
 	version := f.Version
 	if version == "" {
 		version = "1.7"
 	}
 	// The bytes above 127 tell transfer programs that this is not text.
-	fmt.Fprintf(b, "%%PDF-%s\n%%\xe2\xe3\xcf\xd3\n", version)
+	return fmt.Appendf(nil, "%%PDF-%s\n%%\xe2\xe3\xcf\xd3\n", version)
 }
 
-func (f *File) object(b *bytes.Buffer, r Ref, v any) {
+func (f *File) appendObject(b []byte, r Ref, v any) []byte {
 	var enc func([]byte) []byte
 	if f.crypt != nil && r != f.crypt.ref {
 		enc = func(data []byte) []byte { return f.crypt.encrypt(int(r), data) }
 	}
-	fmt.Fprintf(b, "%d 0 obj\n", int(r))
-	write(b, v, enc)
-	b.WriteString("\nendobj\n")
+	b = append(strconv.AppendInt(b, int64(r), 10), " 0 obj\n"...)
+	return append(appendValue(b, v, enc), "\nendobj\n"...)
 }
 
 func (f *File) trailer(size int) Dict {
@@ -87,37 +87,34 @@ func (f *File) Bytes() []byte {
 	if f.Compact {
 		return f.compact()
 	}
-	var b bytes.Buffer
-	f.header(&b)
+	b := f.header()
 	offsets := make([]int, len(f.objects))
 	for i, v := range f.objects {
 		if _, none := v.(free); none {
 			continue
 		}
-		offsets[i] = b.Len()
-		f.object(&b, Ref(i+1), v)
+		offsets[i] = len(b)
+		b = f.appendObject(b, Ref(i+1), v)
 	}
-	start := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	start := len(b)
+	b = fmt.Appendf(b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
 	for _, o := range offsets {
 		if o == 0 {
-			b.WriteString("0000000000 65535 f \n")
+			b = append(b, "0000000000 65535 f \n"...)
 			continue
 		}
-		fmt.Fprintf(&b, "%010d 00000 n \n", o)
+		b = fmt.Appendf(b, "%010d 00000 n \n", o)
 	}
-	b.WriteString("trailer\n")
-	write(&b, f.trailer(len(offsets)+1), nil)
-	fmt.Fprintf(&b, "\nstartxref\n%d\n%%%%EOF\n", start)
-	return b.Bytes()
+	b = append(b, "trailer\n"...)
+	b = appendValue(b, f.trailer(len(offsets)+1), nil)
+	return fmt.Appendf(b, "\nstartxref\n%d\n%%%%EOF\n", start)
 }
 
 // compact writes all objects that are not streams into object streams of a
 // hundred, and the table as a stream (7.5.7, 7.5.8).
 func (f *File) compact() []byte {
 	const perStream = 100
-	var b bytes.Buffer
-	f.header(&b)
+	b := f.header()
 
 	type entry struct{ kind, a, b int }
 	entries := []entry{{0, 0, 65535}}
@@ -128,8 +125,8 @@ func (f *File) compact() []byte {
 	var z deflater
 	var packed []Ref
 	direct := func(r Ref, v any) {
-		entries[r] = entry{1, b.Len(), 0}
-		f.object(&b, r, v)
+		entries[r] = entry{1, len(b), 0}
+		b = f.appendObject(b, r, v)
 	}
 	flush := func() {
 		if len(packed) == 0 {
@@ -137,15 +134,14 @@ func (f *File) compact() []byte {
 		}
 		holder := Ref(len(entries))
 		entries = append(entries, entry{})
-		var index, body bytes.Buffer
+		var index, body []byte
 		for i, r := range packed {
-			fmt.Fprintf(&index, "%d %d ", int(r), body.Len())
-			write(&body, f.objects[r-1], nil) // the stream as a whole is encrypted
-			body.WriteByte('\n')
+			index = fmt.Appendf(index, "%d %d ", int(r), len(body))
+			body = append(appendValue(body, f.objects[r-1], nil), '\n') // the stream as a whole is encrypted
 			entries[r] = entry{2, int(holder), i}
 		}
-		d := Dict{"Type": Name("ObjStm"), "N": len(packed), "First": index.Len()}
-		direct(holder, z.stream(d, append(index.Bytes(), body.Bytes()...)))
+		d := Dict{"Type": Name("ObjStm"), "N": len(packed), "First": len(index)}
+		direct(holder, z.stream(d, append(index, body...)))
 		packed = packed[:0]
 	}
 	for i, v := range f.objects {
@@ -167,16 +163,16 @@ func (f *File) compact() []byte {
 	flush()
 
 	self := len(entries)
-	start := b.Len()
+	start := len(b)
 	entries = append(entries, entry{1, start, 0})
-	var table bytes.Buffer
+	var table []byte
 	for _, e := range entries {
-		table.Write([]byte{byte(e.kind), byte(e.a >> 24), byte(e.a >> 16), byte(e.a >> 8), byte(e.a), byte(e.b >> 8), byte(e.b)})
+		table = binary.BigEndian.AppendUint32(append(table, byte(e.kind)), uint32(e.a))
+		table = binary.BigEndian.AppendUint16(table, uint16(e.b))
 	}
 	d := f.trailer(len(entries))
 	d["Type"], d["W"] = Name("XRef"), Array{1, 4, 2}
-	fmt.Fprintf(&b, "%d 0 obj\n", self)
-	write(&b, z.stream(d, table.Bytes()), nil)
-	fmt.Fprintf(&b, "\nendobj\nstartxref\n%d\n%%%%EOF\n", start)
-	return b.Bytes()
+	b = fmt.Appendf(b, "%d 0 obj\n", self)
+	b = appendValue(b, z.stream(d, table), nil)
+	return fmt.Appendf(b, "\nendobj\nstartxref\n%d\n%%%%EOF\n", start)
 }

@@ -14,7 +14,7 @@ import (
 type HostileFile struct {
 	Name string
 	Why  string        // what it tries
-	Text string        // what a good reader finds in it all the same; "" where nothing must be found
+	Text string        // what a good reader finds in it all the same; "" where finding nothing is right too
 	Make func() []byte // builds it: some seconds at most, and at most 32 MB of file
 }
 
@@ -90,7 +90,7 @@ func hostileStreams() []HostileFile {
 		{"flate-double-4g", "a stream compressed twice: some kilobytes become 4 GB", "", double(4096)},
 		{"text-10m", "10 MB of text on one page", "", text(10)},
 		{"text-200m", "200 MB of text on one page", "", text(200)},
-		{"filters-1000", "a chain of a thousand filters", "", func() []byte {
+		{"filters-1000", "a chain of a thousand filters", "a thousand filters", func() []byte {
 			var z deflater
 			data, chain := fmt.Appendf(nil, shown, "a thousand filters"), Array{}
 			for range 1000 {
@@ -113,7 +113,7 @@ func hostileStreams() []HostileFile {
 			s := Stream{Dict: Dict{"Length": 2147483647}, Data: fmt.Appendf(nil, shown, "longer than it is")}
 			return skeletonOf(s).Bytes()
 		}},
-		{"length-self", "a stream whose length is the stream itself", "", func() []byte {
+		{"length-self", "a stream whose length is the stream itself", "as long as itself", func() []byte {
 			b := skeleton("")
 			b.Set(b.content, Stream{Dict: Dict{"Length": b.content}, Data: fmt.Appendf(nil, shown, "as long as itself")})
 			return b.Bytes()
@@ -135,12 +135,12 @@ func hostilePages() []HostileFile {
 			b.pages["Kids"] = Array{b.pagesRef}
 			return b.Bytes()
 		}},
-		{"kids-loop", "a page tree that holds itself twice beside a page", "", func() []byte {
+		{"kids-loop", "a page tree that holds itself twice beside a page", "looped", func() []byte {
 			b := skeleton("looped")
 			b.pages["Kids"], b.pages["Count"] = Array{b.pagesRef, b.pagesRef, b.pageRef}, 3
 			return b.Bytes()
 		}},
-		{"parent-self", "a page that is its own parent, so that what it inherits is looked for in itself", "", func() []byte {
+		{"parent-self", "a page that is its own parent, so that what it inherits is looked for in itself", "orphan", func() []byte {
 			b := skeleton("orphan")
 			b.page["Parent"] = b.pageRef
 			delete(b.page, "Resources")
@@ -165,7 +165,7 @@ func hostilePages() []HostileFile {
 		}},
 		{"count-lie", "one page, and a count of 2,147,483,647", "one page there is", count(2147483647)},
 		{"count-2g", "one page, and a count of 2,000,000,000", "one page there is", count(2000000000)},
-		{"count-negative", "one page, and a count below nothing", "", count(-1)},
+		{"count-negative", "one page, and a count below nothing", "one page there is", count(-1)},
 		{"pages-none", "no pages at all", "", func() []byte {
 			b := skeleton("")
 			b.pages["Kids"], b.pages["Count"] = Array{}, 0
@@ -191,7 +191,7 @@ func hostilePages() []HostileFile {
 			b.page["MediaBox"], b.page["UserUnit"] = Array{0, 0, Raw("1000000000000"), Raw("1000000000000")}, 75000
 			return b.Bytes()
 		}},
-		{"page-flat", "a page without any height, its corners in the wrong order and not numbers", "", func() []byte {
+		{"page-flat", "a page without any height, its corners in the wrong order and not numbers", "no paper", func() []byte {
 			b := skeleton("no paper")
 			b.page["MediaBox"], b.page["CropBox"], b.page["Rotate"] = Array{612, 0, 0, 0}, Array{Name("a"), nil, Raw("--5"), Raw("1e99")}, 1234567
 			return b.Bytes()
@@ -215,10 +215,10 @@ func hostileTables() []HostileFile {
 		}
 	}
 	return []HostileFile{
-		{"prev-self", "a cross-reference table whose predecessor is itself", "", ending("found all the same", "<</Root 1 0 R/Size 6/Prev HERE>>")},
-		{"prev-stream-self", "a table whose cross-reference stream is the table", "", ending("found all the same", "<</Root 1 0 R/Size 6/XRefStm HERE/Prev HERE>>")},
-		{"size-huge", "a trailer that says there are two thousand million objects", "", ending("few objects", "<</Root 1 0 R/Size 2147483647>>")},
-		{"xref-count-huge", "a table that says it has two thousand million entries", "", func() []byte {
+		{"prev-self", "a cross-reference table whose predecessor is itself", "found all the same", ending("found all the same", "<</Root 1 0 R/Size 6/Prev HERE>>")},
+		{"prev-stream-self", "a table whose cross-reference stream is the table", "found all the same", ending("found all the same", "<</Root 1 0 R/Size 6/XRefStm HERE/Prev HERE>>")},
+		{"size-huge", "a trailer that says there are two thousand million objects", "few objects", ending("few objects", "<</Root 1 0 R/Size 2147483647>>")},
+		{"xref-count-huge", "a table that says it has two thousand million entries", "few entries", func() []byte {
 			return replaceEnd(skeleton("few entries").Bytes(), func(at int) string {
 				return fmt.Sprintf("xref\n0 2000000000\n0000000000 65535 f \ntrailer\n<</Root 1 0 R/Size 2000000000>>\nstartxref\n%d\n%%%%EOF\n", at)
 			})
@@ -238,7 +238,7 @@ func hostileTables() []HostileFile {
 				return "trailer\n<</Root 1 0 R/Size 6>>\nstartxref\n999999999999\n%%EOF\n"
 			})
 		}},
-		{"xref-stream-huge", "a cross-reference stream of two thousand million entries that is a bomb besides", "", func() []byte {
+		{"xref-stream-huge", "a cross-reference stream of two thousand million entries that is a bomb besides", "few entries", func() []byte {
 			return replaceEnd(skeleton("few entries").Bytes(), func(at int) string {
 				data := repeated(nil, make([]byte, mega), 512, nil)
 				return fmt.Sprintf("9 0 obj\n<</Type/XRef/Root 1 0 R/Size 2000000000/Index[0 2000000000]/W[1 8 8]/Filter/FlateDecode/Length %d>>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n",
@@ -275,10 +275,10 @@ func hostileNesting() []HostileFile {
 		{"arrays-200k", "200,000 arrays, each in the one before", "beside the nest", object("[", "]", 200000)},
 		{"arrays-5m", "5,000,000 arrays, each in the one before", "beside the nest", object("[", "]", 5000000)},
 		{"dicts-200k", "200,000 dictionaries, each in the one before", "beside the nest", object("<</A", ">>", 200000)},
-		{"content-arrays-5m", "5,000,000 arrays, each in the one before, in a page's content", "", content("[", "]", 5000000)},
-		{"content-dicts-500k", "500,000 dictionaries, each in the one before, in a page's content", "", content("/P <</A ", ">> BDC ", 500000)},
+		{"content-arrays-5m", "5,000,000 arrays, each in the one before, in a page's content", "before the nest", content("[", "]", 5000000)},
+		{"content-dicts-500k", "500,000 dictionaries, each in the one before, in a page's content", "before the nest", content("/P <</A ", ">> BDC ", 500000)},
 		{"saves-1m", "a million saved graphics states", "before the nest", content("q ", "Q ", 1000000)},
-		{"marks-200k", "200,000 marked contents, each in the one before", "before the nest", content("/P <</MCID 1>> BDC ", "EMC ", 200000)},
+		{"marks-200k", "200,000 marked contents, each in the one before", "", content("/P <</MCID 1>> BDC ", "EMC ", 200000)},
 		{"forms-billion", "forms that draw forms ten times each, ten levels deep", "", func() []byte {
 			b := skeletonOf(Stream{Data: []byte(strings.Repeat("/X Do ", 10))})
 			next := b.Add(xobject("BT /F1 8 Tf (lol) Tj ET", Dict{"Font": b.fonts}))
@@ -295,7 +295,7 @@ func hostileNesting() []HostileFile {
 			b.resources()["XObject"] = Dict{"X": self}
 			return b.Bytes()
 		}},
-		{"pattern-self", "a pattern that is painted with itself", "", func() []byte {
+		{"pattern-self", "a pattern that is painted with itself", "on the pattern", func() []byte {
 			b := skeletonOf(Stream{Data: []byte("/Pattern cs /P scn 0 0 612 792 re f " + fmt.Sprintf(shown, "on the pattern"))})
 			self := b.Reserve()
 			b.Set(self, Stream{Dict: Dict{"Type": Name("Pattern"), "PatternType": 1, "PaintType": 1, "TilingType": 1, "BBox": Array{0, 0, 1, 1},
@@ -303,14 +303,14 @@ func hostileNesting() []HostileFile {
 			b.resources()["Pattern"] = Dict{"P": self}
 			return b.Bytes()
 		}},
-		{"function-self", "a shading whose function is made of itself", "", func() []byte {
+		{"function-self", "a shading whose function is made of itself", "on the shading", func() []byte {
 			b := skeletonOf(Stream{Data: []byte("/S sh " + fmt.Sprintf(shown, "on the shading"))})
 			self := b.Reserve()
 			b.Set(self, Dict{"FunctionType": 3, "Domain": Array{0, 1}, "Functions": Array{self, self}, "Bounds": Array{0.5}, "Encode": Array{0, 1, 0, 1}})
 			b.resources()["Shading"] = Dict{"S": Dict{"ShadingType": 2, "ColorSpace": Name("DeviceGray"), "Coords": Array{0, 0, 612, 0}, "Function": self}}
 			return b.Bytes()
 		}},
-		{"colours-self", "a colour space that is based on itself", "", func() []byte {
+		{"colours-self", "a colour space that is based on itself", "on the colour", func() []byte {
 			b := skeletonOf(Stream{Data: []byte("/C cs 0 sc 0 0 612 792 re f " + fmt.Sprintf(shown, "on the colour"))})
 			self := b.Reserve()
 			b.Set(self, Array{Name("Indexed"), self, 255, String("abc")})
@@ -629,10 +629,10 @@ func hostileLayout() []HostileFile {
 			at := number(float64(i) * 0.3)
 			fmt.Fprintf(b, "0 %s m 600 %s l S %s 0 m %s 600 l S\n", at, at, at, at)
 		})},
-		{"words-100k", "100,000 words in any places", "", drawn(100000, func(r *rand.Rand, b *bytes.Buffer, i int) {
+		{"words-100k", "100,000 words in any places", "among the many", drawn(100000, func(r *rand.Rand, b *bytes.Buffer, i int) {
 			fmt.Fprintf(b, "BT /F1 %d Tf %d %d Td (w%d) Tj ET\n", 1+r.IntN(20), r.IntN(600), r.IntN(780), i)
 		})},
-		{"stacked-100k", "100,000 letters in one place", "", drawn(100000, func(_ *rand.Rand, b *bytes.Buffer, _ int) {
+		{"stacked-100k", "100,000 letters in one place", "among the many", drawn(100000, func(_ *rand.Rand, b *bytes.Buffer, _ int) {
 			b.WriteString("BT /F1 12 Tf 300 300 Td (o) Tj ET\n")
 		})},
 		{"word-4m", "one word of four million letters", "", func() []byte {
@@ -646,7 +646,7 @@ func hostileLayout() []HostileFile {
 			}
 			return skeletonOf(Stream{Data: content.Bytes()}).Bytes()
 		}},
-		{"info-16m", "a title of 16 million letters and an XMP packet that grows without end", "the page is sound", func() []byte {
+		{"info-16m", "a title of 16 million letters and an XMP packet that grows without end", "", func() []byte {
 			b := skeleton("the page is sound")
 			b.Trailer["Info"] = b.Add(Dict{"Title": String(strings.Repeat("title ", 16*mega/6)), "Author": TextString(strings.Repeat("é", mega))})
 			var entities strings.Builder
@@ -657,7 +657,7 @@ func hostileLayout() []HostileFile {
 			b.catalog["Metadata"] = b.Add(Stream{Dict: Dict{"Type": Name("Metadata"), "Subtype": Name("XML")}, Data: []byte(xmp)})
 			return b.Bytes()
 		}},
-		{"xmp-1g", "an XMP packet that becomes 1 GB", "the page is sound", func() []byte {
+		{"xmp-1g", "an XMP packet that becomes 1 GB", "", func() []byte {
 			b := skeleton("the page is sound")
 			b.catalog["Metadata"] = b.Add(Stream{Dict: Dict{"Type": Name("Metadata"), "Subtype": Name("XML"), "Filter": Name("FlateDecode")},
 				Data: repeated([]byte("<x>"), bytes.Repeat([]byte("a"), mega), 1024, []byte("</x>"))})

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -42,7 +43,10 @@ type deflater struct{ w *zlib.Writer }
 func (z *deflater) bytes(data []byte) []byte {
 	var b bytes.Buffer
 	if z.w == nil {
-		z.w = zlib.NewWriter(&b)
+		var err error
+		if z.w, err = zlib.NewWriterLevel(&b, zlib.BestSpeed); err != nil {
+			panic(err) // only for a level that does not exist
+		}
 	} else {
 		z.w.Reset(&b)
 	}
@@ -96,77 +100,81 @@ func number(v float64) string {
 	return s
 }
 
-func writeString(b *bytes.Buffer, s String) {
+func appendString(b []byte, s String) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c > 0x7e {
-			b.WriteByte('<')
-			b.WriteString(hex.EncodeToString([]byte(s)))
-			b.WriteByte('>')
-			return
+			b = append(b, '<')
+			b = hex.AppendEncode(b, []byte(s))
+			return append(b, '>')
 		}
 	}
-	b.WriteByte('(')
+	b = append(b, '(')
 	for i := range len(s) {
 		if c := s[i]; c == '(' || c == ')' || c == '\\' {
-			b.WriteByte('\\')
+			b = append(b, '\\')
 		}
-		b.WriteByte(s[i])
+		b = append(b, s[i])
 	}
-	b.WriteByte(')')
+	return append(b, ')')
 }
 
-func writeName(b *bytes.Buffer, n Name) {
-	b.WriteByte('/')
+func appendName(b []byte, n Name) []byte {
+	b = append(b, '/')
 	for i := range len(n) {
 		c := n[i]
-		if c <= 0x20 || c > 0x7e || bytes.IndexByte([]byte("()<>[]{}/%#"), c) >= 0 {
-			fmt.Fprintf(b, "#%02x", c)
+		if c <= 0x20 || c > 0x7e || strings.IndexByte("()<>[]{}/%#", c) >= 0 {
+			b = fmt.Appendf(b, "#%02x", c)
 			continue
 		}
-		b.WriteByte(c)
+		b = append(b, c)
 	}
+	return b
 }
 
-// write serialises v. crypt, where not nil, encrypts strings and streams for
-// the object that v stands in.
-func write(b *bytes.Buffer, v any, crypt func([]byte) []byte) {
+// appendValue serialises v. crypt, where not nil, encrypts strings and
+// streams for the object that v stands in.
+func appendValue(b []byte, v any, crypt func([]byte) []byte) []byte {
 	switch v := v.(type) {
 	case nil:
-		b.WriteString("null")
+		return append(b, "null"...)
 	case bool:
-		b.WriteString(strconv.FormatBool(v))
+		return strconv.AppendBool(b, v)
 	case int:
-		b.WriteString(strconv.Itoa(v))
+		return strconv.AppendInt(b, int64(v), 10)
 	case float64:
-		b.WriteString(number(v))
+		return append(b, number(v)...)
 	case Name:
-		writeName(b, v)
+		return appendName(b, v)
 	case Ref:
-		fmt.Fprintf(b, "%d 0 R", int(v))
+		return append(strconv.AppendInt(b, int64(v), 10), " 0 R"...)
 	case String:
 		if crypt != nil {
 			v = String(crypt([]byte(v)))
 		}
-		writeString(b, v)
+		return appendString(b, v)
 	case Raw:
-		b.WriteString(string(v))
+		return append(b, v...)
 	case Array:
-		b.WriteByte('[')
+		b = append(b, '[')
 		for i, e := range v {
 			if i > 0 {
-				b.WriteByte(' ')
+				b = append(b, ' ')
 			}
-			write(b, e, crypt)
+			b = appendValue(b, e, crypt)
 		}
-		b.WriteByte(']')
+		return append(b, ']')
 	case Dict:
-		b.WriteString("<<")
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			writeName(b, k)
-			b.WriteByte(' ')
-			write(b, v[k], crypt)
+		keys := make([]Name, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
 		}
-		b.WriteString(">>")
+		slices.Sort(keys)
+		b = append(b, "<<"...)
+		for _, k := range keys {
+			b = append(appendName(b, k), ' ')
+			b = appendValue(b, v[k], crypt)
+		}
+		return append(b, ">>"...)
 	case Stream:
 		data := v.Data
 		if crypt != nil {
@@ -179,10 +187,8 @@ func write(b *bytes.Buffer, v any, crypt func([]byte) []byte) {
 		if _, ok := d["Length"]; !ok {
 			d["Length"] = len(data)
 		}
-		write(b, d, crypt)
-		b.WriteString("\nstream\n")
-		b.Write(data)
-		b.WriteString("\nendstream")
+		b = append(appendValue(b, d, crypt), "\nstream\n"...)
+		return append(append(b, data...), "\nendstream"...)
 	default:
 		panic(fmt.Sprintf("pdftest: %T is no PDF value", v))
 	}

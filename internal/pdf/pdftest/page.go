@@ -44,9 +44,7 @@ func (p *page) show(matrix string, size float64, operand, operator string) {
 }
 
 func literal(b []byte) string {
-	var out bytes.Buffer
-	writeString(&out, String(b))
-	return out.String()
+	return string(appendString(nil, String(b)))
 }
 
 func at(x, y float64) string { return number(x) + " " + number(y) + " Td" }
