@@ -22,6 +22,7 @@ func Table() map[string]Rule {
 		"internal/guard":     {Ours: []string{"sift"}, Outside: []string{"code.dny.dev/ssrf", "golang.org/x/net", "golang.org/x/text"}},
 		"internal/gate":      {Ours: []string{"sift"}, Outside: []string{"golang.org/x/sync"}},
 		"internal/pdfpool":   {},
+		"internal/fanout":    {},
 		"internal/fetch":     {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress"}},
 		"internal/normalize": {Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
 		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet"}, Std: []string{}},
