@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,27 +69,21 @@ func (l *Launcher) Limited() (ok bool, missing string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range l.missing {
-		all = appendNew(all, m)
-	}
-	return len(all) == 0, strings.Join(all, "; ")
-}
-
-func appendNew(list []string, s string) []string {
-	for _, have := range list {
-		if have == s {
-			return list
+		if !slices.Contains(all, m) {
+			all = append(all, m)
 		}
 	}
-	return append(list, s)
+	return len(all) == 0, strings.Join(all, "; ")
 }
 
 // noteMissing keeps and tells what a child could not apply, each thing once.
 func (l *Launcher) noteMissing(missing []string) {
 	for _, m := range missing {
 		l.mu.Lock()
-		before := len(l.missing)
-		l.missing = appendNew(l.missing, m)
-		isNew := len(l.missing) > before
+		isNew := !slices.Contains(l.missing, m)
+		if isNew {
+			l.missing = append(l.missing, m)
+		}
 		l.mu.Unlock()
 		if t := l.cfg.Trace; isNew && t != nil && t.Limited != nil {
 			t.Limited(m)
@@ -238,7 +233,6 @@ func (l *Launcher) Run(ctx context.Context, s Spec, read func(stdout io.Reader) 
 		l.budget.Release(s.Memory)
 	}()
 
-	l.noteMissing(platformMissing())
 	p, err := start(l.cfg.Executable, &s)
 	if err != nil {
 		return Usage{}, &Error{Name: s.name(), Reason: Start, Err: err}

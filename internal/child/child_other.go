@@ -11,8 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxrssUnit is what rusage counts memory in: macOS in bytes, the BSDs in KiB.
-var maxrssUnit = map[bool]int64{true: 1, false: 1 << 10}[runtime.GOOS == "darwin"]
+// rssUnit is what rusage counts memory in: macOS in bytes, the BSDs in KiB.
+func rssUnit() int64 {
+	if runtime.GOOS == "darwin" {
+		return 1
+	}
+	return 1 << 10
+}
 
 func platformMissing() []string {
 	return []string{
@@ -39,6 +44,9 @@ func peakMemoryOf(int) int64    { return 0 }
 func openPeak() func() int64    { return func() int64 { return 0 } }
 func redirect(to, fd int) error { return unix.Dup2(to, fd) }
 
+// reapGroup has nothing to do where no process is made a reaper of others.
+func reapGroup(int) {}
+
 // keepControl ends this process with its parent: the pipe that the orders
 // came through is closed by that. A program that is executed is not watched.
 func keepControl(control *os.File) {
@@ -52,5 +60,5 @@ func confine(o *orders) ([]string, error) {
 	if o.Nice > 0 {
 		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, o.Nice)
 	}
-	return nil, setLimits(o)
+	return platformMissing(), setLimits(o)
 }

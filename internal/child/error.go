@@ -39,7 +39,8 @@ var (
 )
 
 // Error says why a child did not end well. Its text holds nothing that the
-// child wrote: it can be shown to whoever asked.
+// child wrote (as long as the reader's errors do not): it can be shown to
+// whoever asked.
 type Error struct {
 	Name     string // of the worker or program
 	Reason   Reason
@@ -81,7 +82,8 @@ func (e *Error) Error() string {
 	if e.Signal != "" && (e.Reason == Crash || e.Reason == Memory) {
 		fmt.Fprintf(&b, " (%s)", e.Signal)
 	}
-	if e.Err != nil {
+	// That a reader stumbled over the end of a child that died is no news.
+	if e.Err != nil && (e.Reason == Start || e.Reason == Cancel || e.Reason == Read) {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	return b.String()

@@ -53,10 +53,10 @@ func programPaths() (folders, devices []string) {
 		}
 }
 
-// ruleset is what a child may do with files; a failed one only says why.
+// ruleset is what a child may do with files.
 type ruleset struct {
-	fd  int
-	err error
+	fd    int
+	known uint64 // rights that this kernel can refuse
 }
 
 func landlockVersion() (int, error) {
@@ -67,47 +67,51 @@ func landlockVersion() (int, error) {
 	return int(v), nil
 }
 
-// landlockRules prepares the rules, while files can still be opened. Its error
-// is the fault of who named the paths; that a system has no Landlock is told
-// by enforce.
-func landlockRules(o *orders) (*ruleset, error) {
+// newRuleset makes one that allows nothing. Its error says that this system
+// has no Landlock.
+func newRuleset() (*ruleset, error) {
 	version, err := landlockVersion()
 	if err != nil {
-		return &ruleset{fd: -1, err: err}, nil
+		return nil, err
 	}
 	known := knownRights(version)
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: known}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
-		return &ruleset{fd: -1, err: errno}, nil
+		return nil, errno
 	}
-	r := &ruleset{fd: int(fd)}
-	unix.CloseOnExec(r.fd)
-	for _, list := range []struct {
-		paths  [][]byte
-		rights uint64
-	}{{o.Read, readRights}, {o.Write, writeRights}} {
-		for _, p := range list.paths {
-			if err := r.allow(string(p), list.rights&known); err != nil {
-				return nil, err
-			}
+	unix.CloseOnExec(int(fd))
+	return &ruleset{fd: int(fd), known: known}, nil
+}
+
+// allowAll allows what the child was given. A path that was named and is not
+// there is the fault of who named it.
+func (r *ruleset) allowAll(o *orders) error {
+	for _, p := range o.Read {
+		if err := r.allow(string(p), readRights); err != nil {
+			return err
+		}
+	}
+	for _, p := range o.Write {
+		if err := r.allow(string(p), writeRights); err != nil {
+			return err
 		}
 	}
 	if o.Program == "" {
-		return r, nil
+		return nil
 	}
 	folders, devices := programPaths()
 	for _, p := range folders {
 		if err := r.allow(p, execRights); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
+			return err
 		}
 	}
 	for _, p := range devices {
 		if err := r.allow(p, deviceRights); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
+			return err
 		}
 	}
-	return r, r.allow(o.Program, execRights)
+	return r.allow(o.Program, execRights)
 }
 
 func (r *ruleset) allow(path string, rights uint64) error {
@@ -115,7 +119,7 @@ func (r *ruleset) allow(path string, rights uint64) error {
 	if err != nil {
 		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return &os.PathError{Op: "stat", Path: path, Err: err}
@@ -123,7 +127,7 @@ func (r *ruleset) allow(path string, rights uint64) error {
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		rights &= fileRights
 	}
-	attr := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: rights & r.known, Parent_fd: int32(fd)}
 	if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&attr)), 0, 0, 0); errno != 0 {
 		return &os.PathError{Op: "allow", Path: path, Err: errno}
@@ -134,10 +138,7 @@ func (r *ruleset) allow(path string, rights uint64) error {
 // enforce puts the rules on every thread, or on this one alone, which becomes
 // another program.
 func (r *ruleset) enforce(everywhere bool) error {
-	if r.err != nil {
-		return r.err
-	}
-	defer unix.Close(r.fd)
+	defer func() { _ = unix.Close(r.fd) }()
 	if !everywhere {
 		if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
 			return errno

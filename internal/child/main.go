@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -62,6 +64,7 @@ func isPipe(fd, mode int) bool {
 }
 
 func runChild(workers map[string]Worker) int {
+	closeInherited()
 	syscall.CloseOnExec(controlFD)
 	syscall.CloseOnExec(statusFD)
 	control, status := os.NewFile(controlFD, "control"), os.NewFile(statusFD, "status")
@@ -83,6 +86,8 @@ func runChild(workers map[string]Worker) int {
 	if o.Program == "" && worker == nil {
 		return fail(fmt.Errorf("there is no worker %q", o.Worker))
 	}
+	// A write over the limit on files fails, and does not kill.
+	signal.Ignore(syscall.SIGXFSZ)
 	runtime.GOMAXPROCS(max(o.Procs, 1))
 	keepControl(control)
 	peak := openPeak()
@@ -122,6 +127,25 @@ func runChild(workers map[string]Worker) int {
 		return exitFailed
 	}
 	return 0
+}
+
+// closeInherited closes what came into this process unasked: descriptors that
+// some library, or whoever started the service, left open across exec. Those
+// that Go's runtime opened here are close-on-exec and so told apart.
+func closeInherited() {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return // none of ours is among them, and /dev is missing
+	}
+	for _, e := range open {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd <= statusFD {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			_ = unix.Close(fd)
+		}
+	}
 }
 
 func readOrders(r io.Reader) (o orders, err error) {
@@ -165,6 +189,9 @@ func setLimits(o *orders) error {
 		{"processor time", unix.RLIMIT_CPU, o.CPU},
 		{"memory", unix.RLIMIT_DATA, o.Memory},
 	} {
+		if l.resource == unix.RLIMIT_DATA && raceDetector {
+			continue
+		}
 		var limit syscall.Rlimit
 		if err := syscall.Getrlimit(l.resource, &limit); err != nil {
 			return fmt.Errorf("limit on %s: %w", l.name, err)

@@ -43,7 +43,7 @@ type orders struct {
 
 // maxOrders bounds what a child reads as its orders: config and words within
 // their bounds, in base64, and some.
-const maxOrders = 256 << 10
+const maxOrders = 512 << 10
 
 // report is what a child says on its status descriptor: first what it could
 // not apply, then why it could not begin (a program that was executed says no
@@ -89,19 +89,20 @@ func cpuSeconds(d time.Duration) int64 {
 
 // process is one child at work.
 type process struct {
-	spec    *Spec
-	orders  []byte
-	control *os.File // to the child
-	feed    *os.File // Spec.Data to the child, or nil
-	out     *output
-	errs    *stream
-	tail    *tail
-	reports *json.Decoder
-	status  *stream
-	ownPeak int64 // the most this process has held, when the child was started
-	started time.Time
-	exited  chan struct{}  // closed when the child is reaped
-	all     sync.WaitGroup // of the goroutines
+	spec      *Spec
+	orders    []byte
+	control   *os.File // to the child
+	feed      *os.File // Spec.Data to the child, or nil
+	out       *output
+	errs      *stream
+	tail      *tail
+	reports   *json.Decoder
+	status    *stream
+	ownPeak   int64 // the most this process has held, when the child was started
+	childPeak int64 // as a worker that came to its end says itself
+	started   time.Time
+	exited    chan struct{}  // closed when the child is reaped
+	all       sync.WaitGroup // of the goroutines
 
 	mu     sync.Mutex
 	pid    int
@@ -125,6 +126,7 @@ func start(executable string, s *Spec) (_ *process, err error) {
 		return nil, err
 	}
 
+	// Of each pipe the child gets one end, which is closed here once it has it.
 	var ours, theirs []*os.File
 	defer func() {
 		closeAll(theirs)
@@ -132,47 +134,51 @@ func start(executable string, s *Spec) (_ *process, err error) {
 			closeAll(ours)
 		}
 	}()
-	pipe := func() (r, w *os.File, err error) { return os.Pipe() }
-
+	toChild := func() (r, w *os.File, err error) {
+		if r, w, err = os.Pipe(); err == nil {
+			theirs, ours = append(theirs, r), append(ours, w)
+		}
+		return r, w, err
+	}
+	fromChild := func() (r, w *os.File, err error) {
+		if r, w, err = os.Pipe(); err == nil {
+			theirs, ours = append(theirs, w), append(ours, r)
+		}
+		return r, w, err
+	}
 	stdin := s.Input
-	if s.Data != nil {
-		r, w, err := pipe()
-		if err != nil {
-			return nil, err
-		}
-		stdin, p.feed = r, w
-		theirs, ours = append(theirs, r), append(ours, w)
+	switch {
+	case s.Data != nil:
+		stdin, p.feed, err = toChild()
+	case stdin == nil:
+		stdin, err = os.Open(os.DevNull)
+		theirs = append(theirs, stdin)
 	}
-	if stdin == nil {
-		null, err := os.Open(os.DevNull)
-		if err != nil {
-			return nil, err
-		}
-		stdin = null
-		theirs = append(theirs, null)
-	}
-	files := []*os.File{stdin}
-	var ends [3]*os.File
-	for i := range ends { // stdout, stderr, then past the control pipe the status
-		r, w, err := pipe()
-		if err != nil {
-			return nil, err
-		}
-		ends[i] = r
-		files = append(files, w)
-		theirs, ours = append(theirs, w), append(ours, r)
-	}
-	r, w, err := pipe()
 	if err != nil {
 		return nil, err
 	}
-	theirs, ours = append(theirs, r), append(ours, w)
-	p.control = w
-	files = append(files[:controlFD], r, files[controlFD])
+	stdoutR, stdout, err := fromChild()
+	if err != nil {
+		return nil, err
+	}
+	stderrR, stderr, err := fromChild()
+	if err != nil {
+		return nil, err
+	}
+	control, controlW, err := toChild()
+	if err != nil {
+		return nil, err
+	}
+	statusR, status, err := fromChild()
+	if err != nil {
+		return nil, err
+	}
+	p.control = controlW
+	files := []*os.File{0: stdin, 1: stdout, 2: stderr, controlFD: control, statusFD: status}
 
-	p.out = &output{stream: &stream{f: ends[0]}, left: s.MaxOutput, over: func() { p.stop(Output) }}
-	p.errs = &stream{f: ends[1]}
-	p.status = &stream{f: ends[2]}
+	p.out = &output{stream: &stream{f: stdoutR}, left: s.MaxOutput, over: func() { p.stop(Output) }}
+	p.errs = &stream{f: stderrR}
+	p.status = &stream{f: statusR}
 	p.reports = json.NewDecoder(io.LimitReader(p.status, maxReports))
 
 	attr := &os.ProcAttr{Dir: s.Dir, Env: []string{}, Files: files, Sys: sysProcAttr()}
@@ -226,6 +232,11 @@ func (p *process) keep(executable string, argv []string, attr *os.ProcAttr, begu
 	}
 	p.reaped = true
 	p.mu.Unlock()
+	if p.spec.Fork {
+		// What it started and left behind becomes a child of this process where
+		// that is the first of its container, and then nobody else reaps it.
+		reapGroup(proc.Pid)
+	}
 	p.wall = time.Since(p.started)
 
 	// A process that escaped from the group may hold the other ends of our
@@ -240,11 +251,12 @@ func (p *process) keep(executable string, argv []string, attr *os.ProcAttr, begu
 	close(p.exited)
 }
 
-// stop kills the whole group, once, and keeps why.
+// stop kills the whole group, once, and keeps why. To a child that is gone
+// already only too much output can still happen: what it left in the pipe.
 func (p *process) stop(cause Reason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.cause != "" {
+	if p.cause != "" || p.reaped && cause != Output {
 		return
 	}
 	p.cause = cause
@@ -275,8 +287,10 @@ func (p *process) run(ctx context.Context, note func([]string), read func(io.Rea
 		})
 	}
 
-	startErr := p.begin(note)
-	var readErr error
+	var startErr, readErr error
+	if failure := p.begin(note); failure != "" {
+		startErr = errors.New(failure)
+	}
 	switch {
 	case startErr != nil:
 		p.stop(Start)
@@ -285,14 +299,31 @@ func (p *process) run(ctx context.Context, note func([]string), read func(io.Rea
 	default:
 		readErr = read(p.out)
 	}
+	if readErr != nil && p.out.done {
+		// Most likely the output makes no sense because the child died, and its
+		// end, which says why, comes a moment after that of its output.
+		grace := time.NewTimer(endGrace)
+		select {
+		case <-p.exited:
+		case <-grace.C:
+		}
+		grace.Stop()
+	}
 	if readErr != nil || !p.out.done {
 		p.stop(Read)
 	}
 	<-p.exited
+	var last report
+	if p.reports.Decode(&last) == nil {
+		p.childPeak = last.Peak
+	}
 	p.end()
 	done = true
 	return p.verdict(ctx, startErr, readErr)
 }
+
+// endGrace is how long a child whose output has ended may take to follow.
+const endGrace = 200 * time.Millisecond
 
 // end waits for everything and lets go of it.
 func (p *process) end() {
@@ -333,25 +364,20 @@ func (p *process) collect() {
 }
 
 // begin hands over the orders and waits until the child has applied them. The
-// error says why it could not; a child that died over it says so by its end.
-func (p *process) begin(note func([]string)) error {
-	if _, err := p.control.Write(p.orders); err != nil {
-		return nil
+// answer says why it could not. A child that died over it says so by its end.
+func (p *process) begin(note func([]string)) (failure string) {
+	_, _ = p.control.Write(p.orders)
+	var r report
+	if p.reports.Decode(&r) != nil {
+		return ""
 	}
-	var first report
-	if p.reports.Decode(&first) != nil {
-		return nil
-	}
-	note(first.Missing)
-	if first.Error == "" && p.spec.Program != "" {
+	note(r.Missing)
+	if r.Error == "" && p.spec.Program != "" {
 		// The next is either why it could not be executed, or the end of the
 		// pipe, which is closed by that.
-		_ = p.reports.Decode(&first)
+		_ = p.reports.Decode(&r)
 	}
-	if first.Error != "" {
-		return errors.New(first.Error)
-	}
-	return nil
+	return r.Error
 }
 
 func (p *process) verdict(ctx context.Context, startErr, readErr error) (Usage, error) {
@@ -362,12 +388,9 @@ func (p *process) verdict(ctx context.Context, startErr, readErr error) (Usage, 
 		return u, e
 	}
 	u.CPU = p.state.UserTime() + p.state.SystemTime()
-	var last report
-	if p.reports.Decode(&last) == nil {
-		u.MaxRSS = max(u.MaxRSS, last.Peak)
-	}
+	u.MaxRSS = max(u.MaxRSS, p.childPeak)
 	if ru, ok := p.state.SysUsage().(*syscall.Rusage); ok {
-		if rss := int64(ru.Maxrss) * maxrssUnit; rss > p.ownPeak {
+		if rss := ru.Maxrss * rssUnit(); rss > p.ownPeak {
 			u.MaxRSS = rss
 		}
 	}
@@ -383,7 +406,7 @@ func (p *process) verdict(ctx context.Context, startErr, readErr error) (Usage, 
 	case "":
 		return u, nil
 	case Start:
-		e.Err = startErr
+		e.Err, e.ExitCode, e.Signal = startErr, 0, ""
 		return u, e
 	case Cancel:
 		e.Err = context.Cause(ctx)
@@ -431,9 +454,9 @@ func (p *process) reason(status syscall.WaitStatus, u Usage, startErr, readErr e
 		return Memory
 	case status.Signaled():
 		// Native code that is refused memory runs into a null pointer or aborts,
-		// with or without a word. It had most of what it may have by then.
+		// with or without a word. One that grows by doubling holds half by then.
 		sig := status.Signal()
-		if (sig == syscall.SIGSEGV || sig == syscall.SIGABRT || sig == syscall.SIGBUS) && u.MaxRSS >= p.spec.Memory*3/4 {
+		if (sig == syscall.SIGSEGV || sig == syscall.SIGABRT || sig == syscall.SIGBUS) && u.MaxRSS >= p.spec.Memory/2 {
 			return Memory
 		}
 		return Crash

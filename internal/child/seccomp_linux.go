@@ -107,24 +107,32 @@ func policy(info *arch.Info, worker, fork bool) seccomp.Policy {
 	}
 }
 
-// filterCalls installs the filter on every thread of this process.
-func filterCalls(o *orders) error {
+// instructions are the filter as the kernel runs it.
+func instructions(worker, fork bool) ([]bpf.Instruction, error) {
 	info, err := arch.GetInfo("")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p := policy(info, o.Program == "", o.Fork)
+	p := policy(info, worker, fork)
 	list, err := p.Assemble()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// The library lets calls in the ways of another architecture pass with the
 	// default action, so that `int 0x80` would lead around a list of refusals.
-	list = append([]bpf.Instruction{
+	return append([]bpf.Instruction{
 		bpf.LoadAbsolute{Off: 4, Size: 4}, // seccomp_data.arch
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(info.ID), SkipTrue: 1},
 		bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},
-	}, list...)
+	}, list...), nil
+}
+
+// filterCalls installs the filter on every thread of this process.
+func filterCalls(o *orders) error {
+	list, err := instructions(o.Program == "", o.Fork)
+	if err != nil {
+		return err
+	}
 	raw, err := bpf.Assemble(list)
 	if err != nil {
 		return err

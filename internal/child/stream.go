@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
+	"unicode"
 )
 
 // stream reads one pipe from a child, until its end or, once expired, until
@@ -116,9 +116,10 @@ func (t *tail) add(b []byte) {
 const maxMark = 32
 
 // speaksOfMemory knows the words of Go's runtime, of the C library, and of
-// C++ for a request that was refused.
+// programs in other languages, for a request that was refused.
 func speaksOfMemory(b []byte) bool {
-	for _, mark := range []string{"out of memory", "cannot allocate memory", "Cannot allocate memory", "bad_alloc"} {
+	b = bytes.ToLower(b)
+	for _, mark := range []string{"out of memory", "cannot allocate memory", "memory exhausted", "bad_alloc"} {
 		if bytes.Contains(b, []byte(mark)) {
 			return true
 		}
@@ -133,12 +134,9 @@ func (t *tail) text() string {
 		b = append(append(bytes.Clone(t.head), "\n[…]\n"...), t.end[len(t.end)-tailStderr:]...)
 	}
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
 			return r
 		}
-		if r < ' ' || r == utf8.RuneError || (r >= 0x7f && r < 0xa0) {
-			return '\uFFFD'
-		}
-		return r
+		return unicode.ReplacementChar
 	}, strings.TrimRight(string(b), "\n"))
 }
