@@ -16,7 +16,7 @@ func (r *Reader) code(words []word, lines []line, i int, typed bool) (int, Block
 	for j < len(lines) {
 		a, b := &lines[j-1], &lines[j]
 		d := b.base - a.base
-		if !b.allMono() || b.grid != 0 || d <= 0.3*a.size || d > 3.2*a.size || differ(a.size, b.size, true) || r.role(b.owner) == roleHeading {
+		if !b.allMono() || b.grid != 0 || d <= 0.3*a.size || d > 3.2*a.size || differ(a.size, b.size, true) || r.role(b.owner) == roleHeading || !typed && r.isItem(j) {
 			break
 		}
 		if typed && d > 1.6*a.size && !(r.codeLike(words, lines[i:j]) && r.codeLike(words, lines[j:j+1])) {
@@ -25,11 +25,14 @@ func (r *Reader) code(words []word, lines []line, i int, typed bool) (int, Block
 		j++
 	}
 	run := lines[i:j]
+	if !typed && len(run) <= 2 && j < len(lines) && r.goesOn(words, &lines[j-1], &lines[j]) && startsLower(words[r.segs[lines[j].i].i].text) {
+		return i, Block{}, false // a sentence that begins with code
+	}
 	if typed && !r.codeLike(words, run) {
 		return i, Block{}, false
 	}
-	if len(run) == 1 && !typed && r.itemOf[i] >= 0 {
-		return i, Block{}, false
+	if !typed && r.isItem(i) {
+		return i, Block{}, false // a list of names
 	}
 	b := Block{Kind: Code, Clue: Clue{Lines: len(run), Size: run[0].size, Box: Rect{run[0].x0, run[0].y0, run[0].x1, run[len(run)-1].y1}}}
 	left := math.Inf(1)
@@ -77,6 +80,9 @@ func (r *Reader) code(words []word, lines []line, i int, typed bool) (int, Block
 	b.Text = text.String()
 	return j, b, true
 }
+
+// isItem says whether line i begins a list item.
+func (r *Reader) isItem(i int) bool { return r.itemOf[i] >= 0 && r.markers[r.itemOf[i]].in }
 
 func (r *Reader) codeLine(text *strings.Builder, words []word, l *line, left, advance float64) {
 	col := 0

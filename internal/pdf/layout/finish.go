@@ -55,13 +55,13 @@ func (b *Block) length() int {
 type runner struct {
 	result, block int
 	y             float64
-	number        int // if it is a bare page number, else -1
 	top           bool
+	numbers       []int
 }
 
 // running removes the lines that stand at the same place of three pages or
-// more with nothing but their numbers changing. The first is kept if it says
-// something that is said nowhere else.
+// more with nothing but the number of the page changing. The first is kept if
+// it says something that is said nowhere else.
 func running(results []*Result) {
 	if len(results) < 3 {
 		return
@@ -69,12 +69,11 @@ func running(results []*Result) {
 	found := map[string][]runner{}
 	for ri, res := range results {
 		for _, c := range margin(res) {
-			b := &res.Blocks[c.block]
-			key, number := runningKey(b)
+			key, numbers := runningKey(&res.Blocks[c.block])
 			if key == "" {
 				continue
 			}
-			c.result, c.number = ri, number
+			c.result, c.numbers = ri, numbers
 			if c.top {
 				key = "^" + key
 			}
@@ -82,38 +81,23 @@ func running(results []*Result) {
 		}
 	}
 	drop := make([]map[int]bool, len(results))
-	keep := map[string]bool{} // what was said in a heading or a paragraph elsewhere
-	said := false
+	var said map[string]bool // what stands elsewhere than at the edges
 	keys := make([]string, 0, len(found))
 	for k := range found {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		all := found[key]
-		group := samePlace(all)
+		group := samePlace(found[key], results)
 		if len(group) < 3 {
 			continue
 		}
 		content := meaning(strings.TrimPrefix(key, "^"))
-		if content && !said {
-			said = true
-			for _, res := range results {
-				edge := map[int]bool{}
-				for _, c := range margin(res) {
-					edge[c.block] = true
-				}
-				for i := range res.Blocks {
-					if b := &res.Blocks[i]; !edge[i] && b.Kind != Table && b.Kind != Code && len(b.Spans) > 0 {
-						if t := b.text(); len(t) < 400 {
-							keep[normal(t)] = true
-						}
-					}
-				}
-			}
+		if content && said == nil {
+			said = sayings(results)
 		}
 		for n, c := range group {
-			if n == 0 && content && !keep[strings.TrimPrefix(key, "^")] {
+			if n == 0 && content && !said[strings.TrimPrefix(key, "^")] {
 				continue // the first says it for all
 			}
 			if drop[c.result] == nil {
@@ -122,11 +106,21 @@ func running(results []*Result) {
 			drop[c.result][c.block] = true
 		}
 	}
+	numbered(results, drop)
+	banded(results, drop)
 	for ri, gone := range drop {
-		if gone == nil {
-			continue
-		}
 		res := results[ri]
+		lost, all := 0, 0
+		for i := range res.Blocks {
+			n := res.Blocks[i].length() + letters(res.Blocks[i].Text) + 10*len(res.Blocks[i].Rows)
+			all += n
+			if gone[i] {
+				lost += n
+			}
+		}
+		if lost == 0 || lost*3 > all && lost > 12 || lost == all {
+			continue // too much: this is what the page says
+		}
 		n := 0
 		for i := range res.Blocks {
 			if gone[i] {
@@ -138,6 +132,128 @@ func running(results []*Result) {
 		clear(res.Blocks[n:])
 		res.Blocks = res.Blocks[:n]
 	}
+}
+
+// numbered finds the running headers whose text changes from section to
+// section, by the number of the page in them: at one height, at the beginning
+// or the end of the line, it goes with the pages.
+func numbered(results []*Result, drop []map[int]bool) {
+	type place struct {
+		top    bool
+		y      int // in steps of 4 points
+		offset int // of the number from that of the page
+	}
+	type spot struct{ result, block int }
+	found := map[place][]spot{}
+	for ri, res := range results {
+		for _, c := range margin(res) {
+			b := &res.Blocks[c.block]
+			if b.Clue.Lines > 1 || drop[ri][c.block] || b.Kind == Heading {
+				continue
+			}
+			t := strings.TrimSpace(b.text())
+			head, _, _ := strings.Cut(t, " ")
+			tail := t[strings.LastIndexByte(t, ' ')+1:]
+			if len(t) > 120 || head == tail && t != head {
+				continue
+			}
+			for _, s := range []string{head, tail} {
+				v := 0
+				for i := 0; i < len(s); i++ {
+					if s[i] < '0' || s[i] > '9' || len(s) > 4 {
+						v = -1
+						break
+					}
+					v = v*10 + int(s[i]-'0')
+				}
+				if v > 0 {
+					p := place{c.top, int(math.Round(c.y / 4)), v - res.Number}
+					found[p] = append(found[p], spot{ri, c.block})
+				}
+				if head == tail {
+					break
+				}
+			}
+		}
+	}
+	for _, spots := range found {
+		if len(spots) < 3 {
+			continue
+		}
+		for _, s := range spots {
+			if drop[s.result] == nil {
+				drop[s.result] = map[int]bool{}
+			}
+			drop[s.result][s.block] = true
+		}
+	}
+}
+
+// banded finds the running headers that say something else on every page and
+// have no number: the topmost line of most pages, at one height, set apart
+// from the text by its type.
+func banded(results []*Result, drop []map[int]bool) {
+	body, _, _, _ := bodyStyle(results)
+	type band struct {
+		y, size int
+		italic  bool
+	}
+	type spot struct{ result, block int }
+	found := map[band][]spot{}
+	pages := 0
+	for ri, res := range results {
+		if res.Chars > 200 {
+			pages++
+		}
+		best := -1
+		for i := range res.Blocks {
+			b := &res.Blocks[i]
+			if !b.Clue.Aside && (best < 0 || b.Clue.Box.Y0 < res.Blocks[best].Clue.Box.Y0) {
+				best = i
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		b := &res.Blocks[best]
+		c := &b.Clue
+		if b.Kind == Table || b.Kind == Code || c.Lines != 1 || c.Outline > 0 || c.Box.Y1 > 0.12*res.Height || c.Size > 1.05*body ||
+			!(c.Size < 0.95*body || c.Italic || capitals(b.text())) {
+			continue
+		}
+		k := band{int(math.Round(c.Box.Y1 / 2)), int(math.Round(c.Size * 2)), c.Italic}
+		found[k] = append(found[k], spot{ri, best})
+	}
+	for _, spots := range found {
+		if len(spots) < 4 || len(spots)*3 < pages {
+			continue
+		}
+		for _, s := range spots {
+			if drop[s.result] == nil {
+				drop[s.result] = map[int]bool{}
+			}
+			drop[s.result][s.block] = true
+		}
+	}
+}
+
+// sayings are the short texts that stand in the body of a page.
+func sayings(results []*Result) map[string]bool {
+	said := map[string]bool{}
+	for _, res := range results {
+		edge := map[int]bool{}
+		for _, c := range margin(res) {
+			edge[c.block] = true
+		}
+		for i := range res.Blocks {
+			if b := &res.Blocks[i]; !edge[i] && b.Kind != Table && b.Kind != Code && len(b.Spans) > 0 {
+				if t := b.text(); len(t) < 400 {
+					said[normal(t)] = true
+				}
+			}
+		}
+	}
+	return said
 }
 
 // margin lists the blocks that can be a running header or footer: short, and
@@ -152,7 +268,7 @@ func margin(res *Result) []runner {
 	var tops, bottoms []edge
 	for i := range res.Blocks {
 		b := &res.Blocks[i]
-		if b.Clue.Aside || b.Kind == Table || b.Kind == Code || b.Clue.Lines > 3 || b.Clue.Outline > 0 {
+		if b.Clue.Aside || b.Kind == Table || b.Kind == Code || b.Clue.Lines > 2 || b.Clue.Outline > 0 {
 			continue
 		}
 		y := (b.Clue.Box.Y0 + b.Clue.Box.Y1) / 2
@@ -178,9 +294,9 @@ func margin(res *Result) []runner {
 	return out
 }
 
-// samePlace gives the runners of the height at which most of them stand, and
-// of every other height that three share.
-func samePlace(all []runner) []runner {
+// samePlace gives those that share their height with two more, if their
+// numbers go with the pages.
+func samePlace(all []runner, results []*Result) []runner {
 	if len(all) < 3 {
 		return nil
 	}
@@ -192,39 +308,81 @@ func samePlace(all []runner) []runner {
 		for j < len(order) && order[j].y-order[j-1].y < 4 && order[j].y-order[i].y < 16 {
 			j++
 		}
-		pages := map[int]bool{}
-		for _, c := range order[i:j] {
-			pages[c.result] = true
+		group := order[i:j]
+		slices.SortStableFunc(group, func(a, b runner) int {
+			return cmp.Or(cmp.Compare(a.result, b.result), cmp.Compare(a.block, b.block))
+		})
+		pages := 0
+		for k := range group {
+			if k == 0 || group[k].result != group[k-1].result {
+				pages++
+			}
 		}
-		if len(pages) >= 3 {
-			out = append(out, order[i:j]...)
+		if pages >= 3 && counting(group, results) {
+			out = append(out, group...)
 		}
 		i = j
 	}
 	slices.SortStableFunc(out, func(a, b runner) int {
-		if c := cmp.Compare(a.result, b.result); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.block, b.block)
+		return cmp.Or(cmp.Compare(a.result, b.result), cmp.Compare(a.block, b.block))
 	})
 	return out
 }
 
-// runningKey is what stays the same of a running line: its text with # for
-// numbers. Empty: too long to be one.
-func runningKey(b *Block) (string, int) {
+// counting says whether the numbers in a line stay the same or count the
+// pages. A sum at the foot of every invoice does neither.
+func counting(group []runner, results []*Result) bool {
+	for n := range group[0].numbers {
+		good, bad := 0, 0
+		for k := 1; k < len(group); k++ {
+			a, b := &group[k-1], &group[k]
+			if n >= len(a.numbers) || n >= len(b.numbers) || a.result == b.result {
+				bad++
+				continue
+			}
+			step := b.numbers[n] - a.numbers[n]
+			pages := results[b.result].Number - results[a.result].Number
+			// A chapter's number grows now and then, and page numbers begin
+			// anew once: what matters is the rule.
+			if step == 0 || step == pages {
+				good++
+			} else {
+				bad++
+			}
+		}
+		if bad*4 > good {
+			return false
+		}
+	}
+	return true
+}
+
+// runningKey is what stays the same of a running line, with # for its
+// numbers, and the numbers. Empty: too long to be one.
+func runningKey(b *Block) (string, []int) {
 	n := 0
 	for i := range b.Spans {
 		n += len(b.Spans[i].Text)
 	}
 	if n == 0 || n > 250 {
-		return "", -1
+		return "", nil
 	}
 	t := strings.TrimSpace(b.text())
 	if v := romanValue(strings.ToLower(t)); v > 0 {
-		return "#", v
+		return "#", []int{v}
 	}
-	return normal(t), -1
+	var numbers []int
+	for i := 0; i < len(t); i++ {
+		if t[i] < '0' || t[i] > '9' {
+			continue
+		}
+		v := 0
+		for ; i < len(t) && t[i] >= '0' && t[i] <= '9'; i++ {
+			v = min(v*10+int(t[i]-'0'), 1<<40)
+		}
+		numbers = append(numbers, v)
+	}
+	return normal(t), numbers
 }
 
 // normal writes # for every number and lower case for the rest.
@@ -234,7 +392,7 @@ func normal(s string) string {
 	digit := false
 	for _, r := range s {
 		switch {
-		case unicode.IsDigit(r):
+		case r >= '0' && r <= '9':
 			if !digit {
 				b.WriteByte('#')
 			}
@@ -323,7 +481,11 @@ func headings(results []*Result) {
 		}
 	}
 	all = withoutFalse(all, results, total)
+	all = withoutAuthors(all, results)
 	assign(all, results, tagged)
+	if !tagged {
+		titlePage(all, results)
+	}
 	joinHeadings(results)
 }
 
@@ -403,7 +565,7 @@ func judge(results []*Result, ri, bi int, body float64, bodyBold bool) (candidat
 	if b.Kind == Item && !(numbered && (large || strong)) {
 		return c, false
 	}
-	if caption(c.text) || !wordy(c.text) || b.Clue.Lines > 4 {
+	if b.Clue.Entry || caption(c.text) || !wordy(c.text) || b.Clue.Lines > 4 {
 		return c, false
 	}
 	last, _ := utf8.DecodeLastRuneInString(c.text)
@@ -421,7 +583,7 @@ func judge(results []*Result, ri, bi int, body float64, bodyBold bool) (candidat
 		return c, true
 	case b.Clue.Italic && numbered && b.Clue.Lines <= 2 && !ends && b.Kind != Item:
 		return c, c.chars < 100
-	case capitals(c.text) && b.Clue.Lines == 1 && !ends && size >= 0.95*body && c.chars < 70:
+	case capitals(c.text) && b.Clue.Lines == 1 && b.Clue.Box.Y1 > 0.085*results[ri].Height && !ends && size >= 0.95*body && c.chars < 70:
 		// In capitals, and the text begins right after it.
 		if next := bi + 1; next < len(results[ri].Blocks) {
 			n := &results[ri].Blocks[next]
@@ -574,6 +736,31 @@ func withoutFalse(all []candidate, results []*Result, total int) []candidate {
 	return all[:n]
 }
 
+// withoutAuthors takes out what stands between the title of the document and
+// its first heading, set larger than the text but not bold: authors, a date.
+func withoutAuthors(all []candidate, results []*Result) []candidate {
+	if len(all) < 2 || results[all[0].result].Number > 1 {
+		return all
+	}
+	n := 1
+	for n < len(all) && all[n].result == all[0].result && all[n].block == all[n-1].block+1 {
+		n++
+	}
+	out := all[:1]
+	for i := 1; i < len(all); i++ {
+		c := all[i]
+		if i < n && c.level == 0 && !c.class.bold && c.class.size < all[0].class.size &&
+			!slices.ContainsFunc(all[n:], func(d candidate) bool { return d.class == c.class }) {
+			if b := &results[c.result].Blocks[c.block]; b.Kind == Heading {
+				b.Kind = Paragraph
+			}
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // assign gives the levels: the outline's where it names headings, else by the
 // rank of the classes.
 func assign(all []candidate, results []*Result, tagged bool) {
@@ -689,6 +876,17 @@ func assign(all []candidate, results []*Result, tagged bool) {
 			}
 		}
 	}
+	// No class is more than one below everything that it follows.
+	for _, c := range classes {
+		above, before := 0, 0
+		for i := range all {
+			if all[i].class == c {
+				above = max(above, before)
+			}
+			before = level[all[i].class]
+		}
+		level[c] = min(level[c], above+1)
+	}
 	if tagged {
 		// Tagged pages have levels already; these come after them.
 		return
@@ -713,6 +911,25 @@ func topOutlined(all []candidate) class {
 	return best
 }
 
+// titlePage makes the most important heading of a title page the highest.
+func titlePage(all []candidate, results []*Result) {
+	if len(results) == 0 || results[0].Number > 1 || results[0].Chars > 600 || len(results) < 3 {
+		return
+	}
+	best := -1
+	for i := range all {
+		if all[i].result != 0 {
+			break
+		}
+		if best < 0 || all[i].class.before(all[best].class) < 0 {
+			best = i
+		}
+	}
+	if best >= 0 {
+		results[0].Blocks[all[best].block].Level = 1
+	}
+}
+
 func set(results []*Result, c *candidate, level int) {
 	b := &results[c.result].Blocks[c.block]
 	if b.Kind == Item {
@@ -733,6 +950,21 @@ func flatten(b *Block) {
 	}
 }
 
+// chapterOnly says whether a heading is but the number of a chapter, with the
+// title to follow.
+func chapterOnly(s string) bool {
+	head, rest, ok := strings.Cut(strings.TrimSpace(s), " ")
+	if !ok || strings.ContainsRune(rest, ' ') {
+		return false
+	}
+	switch strings.ToLower(head) {
+	case "chapter", "part", "appendix", "kapitel", "teil", "anhang", "chapitre", "capítulo", "capitolo":
+		rest = strings.TrimRight(rest, ".:")
+		return isNumeric(rest) || romanValue(strings.ToLower(rest)) > 0 || len(rest) == 1
+	}
+	return false
+}
+
 // joinHeadings joins the lines of one title that were taken for two.
 func joinHeadings(results []*Result) {
 	for _, res := range results {
@@ -741,6 +973,12 @@ func joinHeadings(results []*Result) {
 			b := &res.Blocks[i]
 			if n > 0 {
 				a := &res.Blocks[n-1]
+				if a.Kind == Heading && b.Kind == Heading && a.Clue.Outline == 0 && len(a.Spans) == 1 && chapterOnly(a.Spans[0].Text) && b.Clue.Box.Y0 > a.Clue.Box.Y0 {
+					a.Spans[0].Text += " "
+					a.Spans = append(a.Spans, b.Spans...)
+					a.Level, a.Clue = b.Level, b.Clue
+					continue
+				}
 				if a.Kind == Heading && b.Kind == Heading && a.Level == b.Level && a.Clue.Outline == 0 && b.Clue.Outline == 0 &&
 					a.Clue.Tagged <= 0 && b.Clue.Tagged <= 0 && a.Clue.Size == b.Clue.Size && a.Clue.Bold == b.Clue.Bold &&
 					b.Clue.Box.Y0 > a.Clue.Box.Y0 && b.Clue.Box.Y0-a.Clue.Box.Y1 < 0.9*b.Clue.Size && len(a.Spans) > 0 {

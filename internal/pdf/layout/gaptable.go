@@ -27,6 +27,10 @@ func (r *Reader) gapTables(words []word) {
 	r.gapAt = r.gapAt[:n]
 	clear(r.gapAt)
 	r.gapped = r.gapped[:0]
+	for i := range n {
+		l := &r.lines[i]
+		l.entry = l.leader || r.entry(l, words)
+	}
 	for i := 0; i < n; {
 		l := &r.lines[i]
 		if l.j-l.i < 2 || l.leader || l.grid != 0 || l.toLeft() {
@@ -55,6 +59,24 @@ func (r *Reader) gapTables(words []word) {
 	}
 }
 
+// entry says whether a line ends with a number far from the rest.
+func (r *Reader) entry(l *line, words []word) bool {
+	if l.j-l.i < 2 {
+		return false
+	}
+	s, p := &r.segs[l.j-1], &r.segs[l.j-2]
+	if s.j-s.i != 1 || s.x0-p.x1 < 2*l.size {
+		return false
+	}
+	t := words[s.i].text
+	for i := range len(t) {
+		if t[i] < '0' || t[i] > '9' {
+			return romanValue(t) > 0
+		}
+	}
+	return len(t) <= 4
+}
+
 // looksTabular says whether most lines of the region consist of pieces.
 func (r *Reader) looksTabular(g *region) bool {
 	n := 0
@@ -79,6 +101,15 @@ func (r *Reader) gapTable(words []word, g *region) (gapTab, bool) {
 	cols := len(g.gaps) + 1
 	if cols > maxGapCols {
 		return gapTab{}, false
+	}
+	dots := 0
+	for k := g.a; k < g.b; k++ {
+		if lines[k].leader {
+			dots++
+		}
+	}
+	if dots*4 > g.b-g.a {
+		return gapTab{}, false // a table of contents
 	}
 	// Lines of one piece at the end are rather what comes after the table.
 	b := g.b
@@ -263,7 +294,7 @@ func (r *Reader) aligned(rows [][]piece, g *region, cols int, ruled bool, words 
 			good++
 		}
 	}
-	if cols == 2 && numeric == 1 && !ruled && r.contents(rows, words) {
+	if cols <= 3 && numeric > 0 && !ruled && r.contents(rows, words) {
 		return false
 	}
 	return good*10 >= cols*8
@@ -285,16 +316,17 @@ func cluster(v []float64, tol float64) float64 {
 	return float64(best) / float64(len(v))
 }
 
-// contents says whether rows are a table of contents: titles, and page numbers
-// that grow.
+// contents says whether rows are a table of contents: titles, perhaps with
+// section numbers before them, and page numbers that grow.
 func (r *Reader) contents(rows [][]piece, words []word) bool {
-	before, growing, n := -1, 0, 0
+	before, growing, n, titles := -1, 0, 0, 0
 	for _, row := range rows {
-		if len(row) != 2 {
+		if len(row) < 2 {
 			continue
 		}
+		last := row[len(row)-1]
 		v := 0
-		for _, c := range words[r.segs[row[1].i].i].text {
+		for _, c := range words[r.segs[last.i].i].text {
 			if c < '0' || c > '9' || v > 1e6 {
 				return false
 			}
@@ -305,8 +337,13 @@ func (r *Reader) contents(rows [][]piece, words []word) bool {
 			growing++
 		}
 		before = v
+		if len(row) == 2 {
+			titles++
+		} else if _, ok := numberDepth(words[r.segs[row[0].i].i].text + " A"); ok && len(row) == 3 {
+			titles++
+		}
 	}
-	return n >= 3 && growing*10 >= n*9
+	return n >= 3 && growing*10 >= n*9 && titles*10 >= n*9
 }
 
 // equationNumbers says whether the last column is "(1)", "(2)" and so on.

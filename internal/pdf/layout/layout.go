@@ -151,6 +151,7 @@ type Clue struct {
 	Tagged  int     `json:"tagged,omitempty"`  // heading level by the tagged structure; -1: tagged as something else
 	Outline int     `json:"outline,omitempty"` // level of the bookmark with this title
 	Aside   bool    `json:"aside,omitempty"`   // rotated, or not in the flow of the text
+	Entry   bool    `json:"entry,omitempty"`   // of a table of contents
 }
 
 // Cell is a cell of a table.

@@ -1,6 +1,10 @@
 package layout
 
-import "math"
+import (
+	"math"
+	"unicode"
+	"unicode/utf8"
+)
 
 // seg is a run of words next to each other on one line, without a gap that
 // could be the gutter of columns or the space between two cells.
@@ -16,7 +20,7 @@ type seg struct {
 	rtl            int32
 	dots           int32 // words that are nothing but dots
 	owner          int32
-	label          bool // begins with a tagged label
+	label          bool  // begins with a tagged label
 	grid           int32 // not words but a table: its index plus one
 }
 
@@ -33,6 +37,7 @@ type line struct {
 	owner          int32
 	grid           int32
 	leader         bool // dots lead to a page number
+	entry          bool // ends with a number far off, as in a table of contents
 	keep           bool // looks tabular: its line break is meant
 }
 
@@ -141,6 +146,10 @@ func (r *Reader) segment(words []word, taken []int32, grids []grid) {
 						s.owner = w.owner
 					}
 					continue
+				case accent:
+					s.add(w)
+					slip(words, s, i)
+					continue
 				case again:
 					// Painted twice to look bold.
 					p.hyphen = p.hyphen || w.hyphen
@@ -164,7 +173,30 @@ const (
 	apart place = iota
 	next
 	again
+	accent // over a letter of the seg, wherever that stands in it
 )
+
+func isAccent(s string) bool {
+	r, n := utf8.DecodeRuneInString(s)
+	return r >= 0x300 && n == len(s) && unicode.Is(unicode.Mn, r)
+}
+
+// slip moves an accent, the word at i, in front of the word that it stands
+// over: PDFium gives what overlaps after the rest of the line.
+func slip(words []word, s *seg, i int) {
+	w := words[i]
+	k := i
+	for k > s.i && i-k < 400 && words[k-1].x0 >= w.x0-0.05*w.size {
+		k--
+	}
+	if k == i || k == s.i {
+		return
+	}
+	copy(words[k+1:i+1], words[k:i])
+	w.space, w.brk = words[k+1].space, words[k+1].brk
+	words[k+1].space, words[k+1].brk = false, false
+	words[k] = w
+}
 
 // beside says where w stands next to p, the last word of s.
 func (r *Reader) beside(s *seg, p, w *word, words []word) place {
@@ -174,6 +206,9 @@ func (r *Reader) beside(s *seg, p, w *word, words []word) place {
 		limit = 2.2 * size
 	}
 	gap := w.x0 - p.x1
+	if isAccent(w.text) && w.x1 > s.x0-size && w.x0 < s.x1+size {
+		return accent
+	}
 	if gap >= -0.35*size && gap <= limit {
 		return next
 	}

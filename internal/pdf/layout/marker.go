@@ -210,6 +210,9 @@ func (r *Reader) items(words []word, lines []line, body float64) {
 
 // endsSentence says whether a word ends a sentence or something like it.
 func endsSentence(s string) bool {
+	if isURL(s) && !strings.HasSuffix(s, ").") {
+		return false // the line's end may have cut it at a full stop
+	}
 	s = strings.TrimRight(s, "\"'”’»)]")
 	r, _ := utf8.DecodeLastRuneInString(s)
 	switch r {

@@ -216,7 +216,7 @@ func (r *Reader) grow(lines []line, a int) region {
 		n := &lines[b]
 		p := &lines[b-1]
 		size := math.Max(n.size, p.size)
-		if d := n.base - p.base; n.grid != 0 || d <= 0.3*size || d > 3.4*size {
+		if d := n.base - p.base; n.grid != 0 || d <= 0.3*size || d > 3.4*size || math.Abs(n.size-l.size) > 0.1*l.size && !r.sheet.ocr {
 			break
 		}
 		left := r.narrow(gaps, n, 0.5*math.Min(n.size, p.size))

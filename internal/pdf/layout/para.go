@@ -37,7 +37,7 @@ func (r *Reader) blocks(words []word, grids []grid, page int, aside bool) {
 			i = g.b
 			continue
 		}
-		if l.allMono() && r.role(l.owner) != roleHeading {
+		if l.allMono() && r.role(l.owner) != roleHeading && l.size < 1.3*body {
 			if end, b, ok := r.code(words, lines, i, monoPage); ok {
 				r.emit(b, aside)
 				i = end
@@ -45,7 +45,7 @@ func (r *Reader) blocks(words []word, grids []grid, page int, aside bool) {
 			}
 		}
 		j := i + 1
-		for j < n && r.runsOn(&lines[j-1], &lines[j]) && !(lines[j].allMono() != l.allMono() && !monoPage) {
+		for j < n && r.runsOn(&lines[j-1], &lines[j]) && (monoPage || !lines[j].allMono() || r.goesOn(words, &lines[j-1], &lines[j])) {
 			if len(titles) > 0 && !aside {
 				if k, _ := r.titleAt(words, lines, j, titles); k > 0 {
 					break
@@ -59,6 +59,24 @@ func (r *Reader) blocks(words []word, grids []grid, page int, aside bool) {
 		r.paragraphs(words, lines, i, j, body, aside)
 		i = j
 	}
+}
+
+// goesOn says whether the sentence of line a goes on in line b, as far as the
+// place of the lines tells: close under it, at the same margin, and nothing
+// ended.
+func (r *Reader) goesOn(words []word, a, b *line) bool {
+	if a.grid != 0 || b.grid != 0 || differ(a.size, b.size, r.sheet.ocr) {
+		return false
+	}
+	usual, ok := r.usual[int32(math.Round(a.size*2))]
+	if !ok {
+		usual = 1.25 * a.size
+	}
+	if d := b.base - a.base; d <= 0.3*a.size || d > 1.15*usual {
+		return false
+	}
+	last := lastWord(words, r.segs, a)
+	return last != nil && !endsSentence(last.text) && math.Abs(a.start()-b.start()) < 3*a.size && a.end() > b.end()-2*a.size
 }
 
 func (r *Reader) role(owner int32) role {
@@ -133,7 +151,8 @@ func (r *Reader) paragraphs(words []word, lines []line, i, j int, body float64, 
 	}
 	r.starts, r.breaks = starts, breaks
 	lead := r.leading(run)
-	m := r.margins(words, run, i)
+	var m margins
+	until := 0 // m holds for run[:until]
 
 	inItem := r.itemOf[i] >= 0 && r.markers[r.itemOf[i]].in
 	var mark *marker
@@ -144,6 +163,17 @@ func (r *Reader) paragraphs(words []word, lines []line, i, j int, body float64, 
 	for k := 1; k < n; k++ {
 		a, b := &run[k-1], &run[k]
 		d := b.base - a.base
+		if k >= until {
+			// What stands close together has margins of its own.
+			from := k
+			if d <= 1.25*lead+0.5 && !r.split(a.owner, b.owner) {
+				from = k - 1
+			}
+			for until = from + 1; until < n && run[until].base-run[until-1].base <= 1.25*lead+0.5 && !r.split(run[until-1].owner, run[until].owner); {
+				until++
+			}
+			m = r.margins(words, run[from:until], i+from)
+		}
 		short := m.short(words, r, run, k)
 		last := lastWord(words, r.segs, a)
 		hy := last != nil && last.hyphen
@@ -161,8 +191,9 @@ func (r *Reader) paragraphs(words []word, lines []line, i, j int, body float64, 
 		case d > 1.25*lead+0.5:
 			start = true
 		case a.leader || b.leader:
-			breaks[k] = true
-			start = a.leader != b.leader && (ended || short)
+			// An entry that takes two lines has its dots on the second.
+			breaks[k] = a.entry || short && !b.leader
+			start = !a.entry && !b.leader && ended
 		case hy:
 		case item != nil && (item.value == 0 && !item.weak || ended || short || inItem || k == 1):
 			start = true
@@ -177,20 +208,17 @@ func (r *Reader) paragraphs(words []word, lines []line, i, j int, body float64, 
 			start = true
 		case m.hanging:
 			start = m.at(b) == 0
-		case m.indented && m.at(b) > 0 && (m.at(a) == 0 || first == k-1):
+		case m.indented && m.at(b) > 0 && (m.at(a) == 0 || ended || short):
 			start = true
-		case m.indented:
-			if short {
-				start = ended
-				breaks[k] = !ended
-			}
+		case m.indented && m.at(b) == 0 && first == k-1:
+			// The second line of a paragraph.
 		case m.at(a) != m.at(b) && (short || ended):
 			start = true
 		case short:
 			start = ended
 			breaks[k] = !ended
 		}
-		if run[k].keep || run[k-1].keep {
+		if run[k].keep && run[k-1].keep && !a.leader && !b.leader {
 			breaks[k] = true
 		}
 		if start {
@@ -233,9 +261,11 @@ func (r *Reader) leading(run []line) float64 {
 	if len(ds) < 4 {
 		// Few lines prove little: lines of one paragraph are rarely set
 		// wider than others of the page in this size.
-		if usual := r.usual[int32(math.Round(size*2))]; usual > 0 && lead > usual {
-			lead = math.Max(usual, math.Min(lead, 1.45*size))
+		usual, ok := r.usual[int32(math.Round(size*2))]
+		if !ok {
+			usual = 1.2 * size
 		}
+		lead = math.Min(lead, math.Max(usual, 1.2*size))
 	}
 	return math.Max(lead, 0.8*size)
 }
@@ -256,7 +286,8 @@ func (r *Reader) leads() {
 		s := int32(math.Round(a.size * 2))
 		key := [2]int32{s, int32(math.Round(d * 2))}
 		r.votes[key]++
-		if r.votes[key] > r.votes[[2]int32{s, -1}] {
+		// Lines set wide are common only where there are several.
+		if n := r.votes[key]; n > r.votes[[2]int32{s, -1}] && (n >= 3 || d < 1.4*a.size) {
 			r.votes[[2]int32{s, -1}] = r.votes[key]
 			r.usual[s] = d
 		}
@@ -284,6 +315,10 @@ func (m *margins) at(l *line) int {
 func (r *Reader) margins(words []word, run []line, at int) margins {
 	m := margins{left: math.Inf(1), right: math.Inf(-1), size: run[0].size}
 	n := len(run)
+	if n == 1 {
+		m.left, m.right, m.wide = run[0].start(), run[0].end(), run[0].x1-run[0].x0
+		return m
+	}
 	ends := r.floats[:0]
 	for k := range run {
 		m.left = math.Min(m.left, run[k].start())
@@ -350,7 +385,7 @@ func (r *Reader) margins(words []word, run []line, at int) margins {
 		m.hanging = true
 	case in >= 0 && ins*2 <= n+1:
 		m.indented = true
-	case out > in && ins == n-1:
+	case ins == n-1 && m.at(&run[0]) == 0 && (out > in || n > 2 && !m.short(words, r, run, 1)):
 		m.hanging = true // one entry
 	}
 	return m
@@ -504,6 +539,7 @@ func (r *Reader) block(words []word, run []line, breaks []bool, skip int) Block 
 	c.Size = math.Round(c.Size*100) / 100
 	c.Bold, c.Italic = nb*10 >= chars*9, ni*10 >= chars*9
 	c.Lines = len(run)
+	c.Entry = run[0].entry
 	if t := r.sheet.tree; t != nil && run[0].owner >= 0 {
 		if c.Tagged = t.heading(run[0].owner); c.Tagged == 0 {
 			c.Tagged = -1

@@ -133,10 +133,15 @@ func between(a, b *word) sep {
 		}
 		return hyphenKept
 	}
+	gap := b.x0 - a.x1
 	if b.space || b.brk {
+		// PDFium sees a line break before what is raised or lowered.
+		if b.size < 0.85*a.size && gap < 0.2*b.size && gap > -a.size && b.chars <= 4 && (a.base-b.base > 0.15*a.size || b.base-a.base > 0.08*a.size) {
+			return glue
+		}
 		return blank
 	}
-	if gap := b.x0 - a.x1; gap > 0.5*max(a.size, b.size) && b.look&rtl == 0 {
+	if gap > 0.5*max(a.size, b.size) && b.look&rtl == 0 {
 		return blank
 	}
 	return glue
@@ -157,6 +162,9 @@ func across(a, b *word) sep {
 	first, _ := utf8.DecodeRuneInString(b.text)
 	if a.hyphen {
 		return hyphenation(a.text, b.text)
+	}
+	if last == ':' && strings.HasPrefix(b.text, "//") {
+		return glue
 	}
 	if (last == '-' || last == '‐') && len(a.text) > n && unicode.IsLetter(first) {
 		before, _ := utf8.DecodeLastRuneInString(a.text[:len(a.text)-n])
@@ -342,7 +350,11 @@ func (r *Reader) flow(words []word, lines []line, breaks []bool, skip int) []Spa
 					what = between(prev, cur)
 				}
 				fresh = false
-				w.add(cur.text, cur.look|cur.raised(l.base, l.size), cur.url, what)
+				style := cur.look | cur.raised(l.base, l.size)
+				if !l.leader {
+					style &^= leader
+				}
+				w.add(cur.text, style, cur.url, what)
 				prev = cur
 			}
 		}
@@ -370,10 +382,13 @@ func (r *Reader) cellSpans(words []word, in []int32) []Span {
 		return nil
 	}
 	var chars, nb, ni, nm int32
-	size, base := 0.0, 0.0
+	size, base, dots := 0.0, 0.0, 0
 	for _, i := range in {
 		c := &words[i]
 		chars += c.chars
+		if c.look&leader != 0 {
+			dots++
+		}
 		if c.look&bold != 0 {
 			nb += c.chars
 		}
@@ -413,7 +428,11 @@ func (r *Reader) cellSpans(words []word, in []int32) []Span {
 				what = between(prev, cur)
 			}
 		}
-		w.add(cur.text, cur.look|cur.raised(base, size), cur.url, what)
+		style := cur.look | cur.raised(base, size)
+		if dots < 4 {
+			style &^= leader
+		}
+		w.add(cur.text, style, cur.url, what)
 		prev = cur
 	}
 	return w.done(prev != nil && prev.hyphen)
