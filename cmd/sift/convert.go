@@ -69,38 +69,15 @@ type converted struct {
 }
 
 func (p *program) convertAll(ctx context.Context, conv *app.Converter, files []string, asJSON bool) error {
-	var sum tally
-	bar := p.newProgress(len(files))
-	defer bar.clear()
-	err := inOrder(ctx, len(files), runtime.NumCPU(), func(ctx context.Context, i int) converted {
-		return p.convertOne(ctx, conv, files[i])
-	}, func(i int, r converted) error {
-		code := exitOK
-		if r.failure != nil {
-			code = exitCode(r.failure.Code)
+	return each(ctx, p, files, runtime.NumCPU(), func(ctx context.Context, file string) (*sift.Answer, error) {
+		body, err := p.readFile(ctx, file, conv.MaxBytes())
+		if err != nil {
+			return nil, err
 		}
-		sum.add(code)
-		bar.clear()
-		defer bar.step()
-		return p.printConverted(files[i], r, asJSON, len(files) > 1)
+		return conv.Convert(ctx, file, body)
+	}, func(i int, a *sift.Answer, f *sift.Failure) error {
+		return p.printConverted(files[i], converted{answer: a, failure: f}, asJSON, len(files) > 1)
 	})
-	if err != nil {
-		return err
-	}
-	return sum.result()
-}
-
-func (p *program) convertOne(ctx context.Context, conv *app.Converter, file string) (r converted) {
-	defer caught(&r.failure)
-	body, err := p.readFile(ctx, file, conv.MaxBytes())
-	if err != nil {
-		return converted{failure: sift.AsFailure(err)}
-	}
-	a, err := conv.Convert(ctx, file, body)
-	if err != nil {
-		return converted{failure: sift.AsFailure(err)}
-	}
-	return converted{answer: a}
 }
 
 func (p *program) printConverted(file string, r converted, asJSON, many bool) error {

@@ -135,18 +135,16 @@ func seconds(s string) (float64, error) {
 	return v, nil
 }
 
-// answer is what one URL came to: an envelope as JSON with its content, or a
-// failure.
+// answer is an envelope as JSON, with its content.
 type answer struct {
 	json    []byte
 	content string
 	notices []string
-	failure *sift.Failure
 }
 
 // fetchFunc answers one target. wait is how long it takes at least until a gate
 // that was full is worth another try.
-type fetchFunc func(ctx context.Context, t sift.Target) (a answer, wait time.Duration)
+type fetchFunc func(ctx context.Context, t sift.Target) (a answer, wait time.Duration, err error)
 
 // ownGateWait is the wait for a slot of this process: nobody else's fetches
 // are in the way, and each ends by itself.
@@ -168,13 +166,12 @@ func (p *program) fetcher(ctx context.Context, server, keyFile string, unencrypt
 			}
 			return nil, nil, &usageError{err: err}
 		}
-		return func(ctx context.Context, t sift.Target) (answer, time.Duration) {
+		return func(ctx context.Context, t sift.Target) (answer, time.Duration, error) {
 			a, err := c.FetchTarget(ctx, t)
 			if err != nil {
-				f := sift.AsFailure(err)
-				return failed(f), max(f.RetryAfter, ownGateWait)
+				return answer{}, max(sift.AsFailure(err).RetryAfter, ownGateWait), err
 			}
-			return answered(&a.Envelope, a.JSON), 0
+			return answered(&a.Envelope, a.JSON), 0, nil
 		}, func() error { c.Close(); return nil }, nil
 	}
 	cfg, err := p.loadWithoutStore()
@@ -185,30 +182,13 @@ func (p *program) fetcher(ctx context.Context, server, keyFile string, unencrypt
 	if err != nil {
 		return nil, nil, err
 	}
-	return func(ctx context.Context, t sift.Target) (answer, time.Duration) {
-		env, f := fetchLocally(ctx, local, t)
-		if f != nil {
-			return failed(f), ownGateWait
+	return func(ctx context.Context, t sift.Target) (answer, time.Duration, error) {
+		env, err := local.FetchTarget(ctx, t)
+		if err != nil {
+			return answer{}, ownGateWait, err
 		}
-		return answered(env, env.AppendJSON(nil)), 0
+		return answered(env, env.AppendJSON(nil)), 0, nil
 	}, local.Close, nil
-}
-
-func fetchLocally(ctx context.Context, local *app.Local, t sift.Target) (env *sift.Envelope, f *sift.Failure) {
-	defer caught(&f)
-	env, err := local.FetchTarget(ctx, t)
-	if err != nil {
-		return nil, sift.AsFailure(err)
-	}
-	return env, nil
-}
-
-func failed(f *sift.Failure) answer {
-	raw, err := json.Marshal(f.JSON())
-	if err != nil {
-		raw = []byte("{}") // strings and numbers cannot fail to encode
-	}
-	return answer{json: raw, failure: f}
 }
 
 func answered(env *sift.Envelope, raw []byte) answer {
@@ -229,45 +209,31 @@ func answered(env *sift.Envelope, raw []byte) answer {
 // fetchAll fetches every URL, several at once, and prints the answers in the
 // order asked.
 func (p *program) fetchAll(ctx context.Context, fetch fetchFunc, t sift.Target, urls []string, asJSON bool) error {
-	var sum tally
-	bar := p.newProgress(len(urls))
-	defer bar.clear()
-	err := inOrder(ctx, len(urls), fetchWorkers, func(ctx context.Context, i int) answer {
+	return each(ctx, p, urls, fetchWorkers, func(ctx context.Context, url string) (answer, error) {
 		target := t
-		target.URL = urls[i]
+		target.URL = url
 		return fetchPatiently(ctx, fetch, target)
-	}, func(i int, a answer) error {
-		if a.failure != nil {
-			sum.add(exitCode(a.failure.Code))
-		} else {
-			sum.add(exitOK)
-		}
-		bar.clear()
-		defer bar.step()
-		return p.print(urls[i], a, asJSON, len(urls) > 1)
+	}, func(i int, a answer, f *sift.Failure) error {
+		return p.print(urls[i], a, f, asJSON, len(urls) > 1)
 	})
-	if err != nil {
-		return err
-	}
-	return sum.result()
 }
 
 // fetchPatiently waits where a gate says busy: on the command line many URLs
 // of one host are ordinary. The target's time counts from here, so that what
 // it waits is taken from what it may still fetch.
-func fetchPatiently(ctx context.Context, fetch fetchFunc, t sift.Target) answer {
+func fetchPatiently(ctx context.Context, fetch fetchFunc, t sift.Target) (answer, error) {
 	start, limit := time.Now(), patience
 	if t.Timeout != nil {
 		limit = time.Duration(min(*t.Timeout, (24*time.Hour).Seconds()) * float64(time.Second))
 	}
 	for {
-		a, wait := fetch(ctx, t)
-		if a.failure == nil || a.failure.Code != sift.CodeBusy {
-			return a
+		a, wait, err := fetch(ctx, t)
+		if err == nil || sift.AsFailure(err).Code != sift.CodeBusy {
+			return a, err
 		}
 		left := limit - time.Since(start) - wait
 		if left <= 0 {
-			return a
+			return a, err
 		}
 		if t.Timeout != nil {
 			s := left.Seconds()
@@ -278,26 +244,32 @@ func fetchPatiently(ctx context.Context, fetch fetchFunc, t sift.Target) answer 
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return a
+			return a, err
 		}
 	}
 }
 
-func (p *program) print(url string, a answer, asJSON, many bool) error {
+// print prints an answer, or the failure f.
+func (p *program) print(url string, a answer, f *sift.Failure, asJSON, many bool) error {
 	if asJSON {
-		if a.failure != nil {
-			p.confess(a.failure) // it is not part of the wire form
+		if f != nil {
+			p.confess(f) // it is not part of the wire form
+			raw, err := json.Marshal(f.JSON())
+			if err != nil {
+				return fmt.Errorf("encode failure: %w", err)
+			}
+			a.json = raw
 		}
 		_, err := fmt.Fprintf(p.out, "%s\n", a.json)
 		return err
 	}
-	if a.failure != nil {
+	if f != nil {
 		if many {
 			fmt.Fprintf(p.err, "sift: %s\n", url)
 		}
-		p.complain(a.failure)
-		if a.failure.UpstreamBody != "" {
-			fmt.Fprintf(p.err, "the server said: %s\n", strings.TrimSpace(a.failure.UpstreamBody))
+		p.complain(f)
+		if f.UpstreamBody != "" {
+			fmt.Fprintf(p.err, "the server said: %s\n", strings.TrimSpace(f.UpstreamBody))
 		}
 		return nil
 	}

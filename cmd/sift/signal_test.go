@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -183,17 +184,19 @@ func TestCtrlCEndsAFetchQuicklyAndPrintsNothingByHalves(t *testing.T) {
 	config := writeFile(t, dir, "sift.toml", site.settings(""))
 	for name, c := range map[string]struct {
 		args []string
-		want int // lines that are printed before
+		want int    // lines that are printed before
+		says string // on standard error
 	}{
-		"one page":              {[]string{"fetch", "--json", site.URL + "/held/one"}, 0},
-		"one page, as Markdown": {[]string{"fetch", site.URL + "/held/markdown"}, 0},
-		"through a server":      {[]string{"fetch", "--json", "--server", site.URL + "/held/server", site.URL + "/article"}, 0},
-		"the second of three":   {[]string{"fetch", "--json", site.URL + "/article", site.URL + "/held/second", site.URL + "/long"}, 1},
+		"one page":              {[]string{"fetch", "--json", site.URL + "/held/one"}, 0, ""},
+		"one page, as Markdown": {[]string{"fetch", site.URL + "/held/markdown"}, 0, ""},
+		"through a server":      {[]string{"fetch", "--json", "--server", site.URL + "/held/server", site.URL + "/article"}, 0, ""},
+		"the second of three":   {[]string{"fetch", "--json", site.URL + "/article", site.URL + "/held/second", site.URL + "/gone-page"}, 1, "sift: stopped: 1 of 3 done\n"},
+		"the third of three":    {[]string{"fetch", "--json", site.URL + "/gone-page", site.URL + "/article", site.URL + "/held/third"}, 2, "sift: stopped: 2 of 3 done, 1 failed\n"},
 	} {
 		p := startIn(t, command(dir, nil, append(c.args, "--config", config)...))
 		receive(t, "the request of "+name, site.arrived)
 		if c.want > 0 {
-			if _, err := p.wait(p.out, `{"success":true`); err != nil {
+			if _, err := p.out.wait(p.exited, c.want, `{"success":`); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -203,7 +206,7 @@ func TestCtrlCEndsAFetchQuicklyAndPrintsNothingByHalves(t *testing.T) {
 		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("%s: it took %v", name, took)
 		}
-		if p.log.String() != "" {
+		if p.log.String() != c.says {
 			t.Errorf("%s: it said %q", name, p.log)
 		}
 		if n := wholeLines(t, p.out.String()); n != c.want {
@@ -267,7 +270,11 @@ func TestCtrlCDoesNotWaitForAPipeThatSaysNothing(t *testing.T) {
 		if code, err := p.end(); err != nil || code != exitInterrupted {
 			t.Errorf("%q ended with %d, %v", args, code, err)
 		}
-		if p.log.String() != "" {
+		says := ""
+		if len(args) == 4 {
+			says = "sift: stopped: 1 of 2 done\n"
+		}
+		if p.log.String() != says {
 			t.Errorf("%q said %q", args, p.log)
 		}
 		w.Close()
@@ -294,7 +301,11 @@ func TestCtrlCEndsAConversionInTheMiddleOfAFile(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if n := wholeLines(t, p.out.String()); n >= len(args)-2 {
+	n := wholeLines(t, p.out.String())
+	if n >= len(args)-2 {
 		t.Errorf("all %d files had been converted", n)
+	}
+	if want := fmt.Sprintf("sift: stopped: %d of %d done\n", n, len(args)-2); p.log.String() != want {
+		t.Errorf("it said %q, want %q", p.log, want)
 	}
 }

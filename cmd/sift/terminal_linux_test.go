@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -93,6 +94,30 @@ func TestLongWorkCountsOnATerminalAndNowhereElse(t *testing.T) {
 		if len(urls) == 3 && c.want && name != "convert" && name != "fetch, as JSON" && !strings.Contains(shown, eraseLine+"sift: "+urls[1]) {
 			t.Errorf("%s: the notice does not stand on a line of its own: %q", name, shown)
 		}
+	}
+}
+
+func TestCtrlCLeavesTheCountOfWhatWasDoneOnTheTerminal(t *testing.T) {
+	t.Parallel()
+	site, dir := newSite(t), t.TempDir()
+	tty, screen := terminal(t)
+	c := command(dir, []string{"TERM=xterm"}, "fetch", "--config", writeFile(t, dir, "sift.toml", site.settings("")),
+		site.URL+"/n/1", site.URL+"/n/2", site.URL+"/held/x", site.URL+"/n/3")
+	c.Stderr = tty
+	p := startIn(t, c)
+	receive(t, "the request", site.arrived)
+	if _, err := p.out.wait(p.exited, 2, "Tides"); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(t, syscall.SIGINT)
+	p.endsWith(t, exitInterrupted)
+	fmt.Fprintln(tty, "end of the screen")
+	if _, err := screen.wait(nil, 1, "end of the screen"); err != nil {
+		t.Fatal(err)
+	}
+	want := eraseLine + "sift: stopped: 2 of 4 done\r\n" + eraseLine + "end of the screen\r\n"
+	if shown := screen.String(); !strings.HasSuffix(shown, want) {
+		t.Errorf("the terminal shows %q", shown)
 	}
 }
 
