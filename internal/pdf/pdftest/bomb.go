@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
+	"slices"
 )
 
 // repeated is the zlib stream of head, then block n times, then tail, made
@@ -14,7 +15,7 @@ import (
 // so n is rounded down to what the doubled blocks give.
 func repeated(head, block []byte, n int, tail []byte) []byte {
 	for len(block) < 1<<16 && n > 1 {
-		block, n = append(block[:len(block):len(block)], block...), n/2
+		block, n = append(slices.Clip(block), block...), n/2
 	}
 	var b bytes.Buffer
 	b.Write([]byte{0x78, 0xda}) // zlib: 32 KiB window, best compression

@@ -15,12 +15,18 @@ import (
 // The values of the format (ISO 32000-2, 7.3). Beside these an object may be
 // nil, a bool, an int or a float64.
 type (
-	Name   string       // written with its slash
-	Ref    int          // the number of an object; generations are always 0
-	String string       // bytes, written as a string; encrypted where the file is
-	Array  []any        //
-	Dict   map[Name]any // written in the order of its keys
-	Raw    string       // written as it stands: for what the format forbids
+	// Name is written with its slash.
+	Name string
+	// Ref is the number of an object; generations are always 0.
+	Ref int
+	// String is a string of bytes; it is encrypted where the file is.
+	String string
+	// Array is a list of values.
+	Array []any
+	// Dict is written in the order of its keys.
+	Dict map[Name]any
+	// Raw is written as it stands: for what the format forbids.
+	Raw string
 )
 
 // A Stream is a dictionary with data. Its Length is written unless Dict has

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"maps"
 	"math"
 )
 
@@ -78,20 +79,20 @@ func Lines(x, y, size, leading float64, lines ...string) Item {
 // thousandths of the size (the TJ operator). A negative one makes a gap.
 func Kerned(x, y, size float64, parts ...any) Item {
 	return func(p *page) {
-		a := "["
+		a := []byte("[")
 		for _, part := range parts {
 			switch v := part.(type) {
 			case string:
-				a += literal(p.font.encode(v))
+				a = append(a, literal(p.font.encode(v))...)
 			case int:
-				a += " " + number(float64(v)) + " "
+				a = append(a, " "+number(float64(v))+" "...)
 			case float64:
-				a += " " + number(v) + " "
+				a = append(a, " "+number(v)+" "...)
 			default:
 				panic(fmt.Sprintf("pdftest: a %T in Kerned", part))
 			}
 		}
-		p.show(at(x, y), size, a+"]", "TJ")
+		p.show(at(x, y), size, string(append(a, ']')), "TJ")
 	}
 }
 
@@ -170,9 +171,7 @@ func Link(x, y, w, h float64, url string) Item {
 func Annotation(x, y, w, h float64, d Dict) Item {
 	return func(p *page) {
 		a := Dict{"Type": Name("Annot"), "Rect": Array{x, y, x + w, y + h}, "P": p.self}
-		for k, v := range d {
-			a[k] = v
-		}
+		maps.Copy(a, d)
 		p.annots = append(p.annots, p.doc.file.Add(a))
 	}
 }

@@ -289,6 +289,14 @@ func Hebrew() []byte {
 	return New().Page(In(spelled(HebrewText), Text(300, 720, 14, reversed(HebrewText)))).Bytes()
 }
 
+// ArabicText is what Arabic says, in the order in which it is read.
+const ArabicText = "مرحبا بكم في مدينة جديدة"
+
+// Arabic is a line of Arabic, written as Hebrew is.
+func Arabic() []byte {
+	return New().Page(In(spelled(ArabicText), Text(300, 720, 14, reversed(ArabicText)))).Bytes()
+}
+
 // NonBMPText is what NonBMP says; its pi and its emoji lie above U+FFFF.
 const NonBMPText = "square of 𝜋 and a 😀"
 

@@ -27,6 +27,7 @@ func ready() map[string]func() []byte {
 		"Tables":            Tables,
 		"Tagged":            Tagged,
 		"Hebrew":            Hebrew,
+		"Arabic":            Arabic,
 		"NonBMP":            NonBMP,
 		"CJK":               CJK,
 		"HiddenText":        HiddenText,
@@ -37,8 +38,8 @@ func ready() map[string]func() []byte {
 }
 
 func TestTheSameCallWritesTheSameBytes(t *testing.T) {
-	for name, make := range ready() {
-		if !bytes.Equal(make(), make()) {
+	for name, build := range ready() {
+		if !bytes.Equal(build(), build()) {
 			t.Errorf("%s differs from one call to the next", name)
 		}
 	}
@@ -76,15 +77,15 @@ func checkTable(t *testing.T, name string, file []byte) {
 }
 
 func TestEveryObjectStandsWhereTheTableSays(t *testing.T) {
-	for name, make := range ready() {
-		checkTable(t, name, make())
+	for name, build := range ready() {
+		checkTable(t, name, build())
 	}
 }
 
 func TestEveryStreamIsAsLongAsItSays(t *testing.T) {
 	head := regexp.MustCompile(`/Length (\d+)[^\n]*\nstream\n`)
-	for name, make := range ready() {
-		file := make()
+	for name, build := range ready() {
+		file := build()
 		for _, m := range head.FindAllSubmatchIndex(file, -1) {
 			n, _ := strconv.Atoi(string(file[m[2]:m[3]]))
 			if !bytes.HasPrefix(file[m[1]+n:], []byte("\nendstream")) {
