@@ -209,10 +209,10 @@ func (r *Reader) beside(s *seg, p, w *word, words []word) place {
 	if isAccent(w.text) && w.x1 > s.x0-size && w.x0 < s.x1+size {
 		return accent
 	}
-	if gap >= -0.35*size && gap <= limit {
+	if gap >= -0.35*size && gap <= limit && p.text != "" {
 		return next
 	}
-	if w.x0 < p.x1 {
+	if w.x0 < p.x1 || p.text == "" {
 		// Backwards: painted twice, or a script that runs to the left.
 		from := max(s.i, s.j-40)
 		for k := s.j - 1; k >= from; k-- {
@@ -220,6 +220,9 @@ func (r *Reader) beside(s *seg, p, w *word, words []word) place {
 			if math.Abs(q.x0-w.x0) <= 0.12*size && math.Abs(q.x1-w.x1) <= 0.2*size && q.text == w.text && w.text != "" && math.Abs(q.base-w.base) < 0.12*size {
 				return again
 			}
+		}
+		if gap >= -0.35*size && gap <= limit {
+			return next
 		}
 		if (p.look|w.look)&rtl != 0 || s.rtl > 0 {
 			if left := p.x0 - w.x1; left >= -0.35*size && left <= limit {

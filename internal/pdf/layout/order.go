@@ -533,3 +533,29 @@ func (r *Reader) above(lines []line, top float64, first *line) bool {
 func overlap(a, b *line) bool { return math.Min(a.x1, b.x1) > math.Max(a.x0, b.x0) }
 
 func mid(l *line) float64 { return (l.y0 + l.y1) / 2 }
+
+// dropCaps puts a large first letter in front of the word that it begins.
+func (r *Reader) dropCaps(words []word) {
+	n := 0
+	for i := range r.lines {
+		l := &r.lines[i]
+		if i+1 < len(r.lines) && l.chars == 1 && l.j == l.i+1 && l.grid == 0 {
+			next := &r.lines[i+1]
+			c := &words[r.segs[l.i].i]
+			first, _ := utf8.DecodeRuneInString(c.text)
+			if next.grid == 0 && unicode.IsUpper(first) && l.size > 1.8*next.size && next.x0 > l.x0 && next.x0-l.x1 < next.size &&
+				next.base < l.base+0.2*next.size && next.base > l.base-l.size && next.chars > 10 {
+				w := &words[r.segs[next.i].i]
+				if (c.text == "A" || c.text == "I") && w.space && !w.brk {
+					w.text = " " + w.text
+				}
+				w.text = c.text + w.text
+				w.chars++
+				continue
+			}
+		}
+		r.lines[n] = *l
+		n++
+	}
+	r.lines = r.lines[:n]
+}

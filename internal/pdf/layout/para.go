@@ -76,7 +76,8 @@ func (r *Reader) goesOn(words []word, a, b *line) bool {
 		return false
 	}
 	last := lastWord(words, r.segs, a)
-	return last != nil && !endsSentence(last.text) && math.Abs(a.start()-b.start()) < 3*a.size && a.end() > b.end()-2*a.size
+	return last != nil && !endsSentence(last.text) && math.Abs(a.start()-b.start()) < 3*a.size &&
+		a.end()+firstWidth(words, r.segs, b)+1.1*a.size >= math.Max(a.end(), b.end())
 }
 
 func (r *Reader) role(owner int32) role {
@@ -221,6 +222,9 @@ func (r *Reader) paragraphs(words []word, lines []line, i, j int, body float64, 
 		if run[k].keep && run[k-1].keep && !a.leader && !b.leader {
 			breaks[k] = true
 		}
+		if !start && !breaks[k] && !hy && k == n-1 && k-first >= 2 && b.end() < a.end() && !slices.Contains(breaks[first+1:k], false) {
+			breaks[k] = true // the longest line of an address
+		}
 		if start {
 			starts[k] = true
 			first = k
@@ -280,7 +284,7 @@ func (r *Reader) leads() {
 			continue
 		}
 		d := b.base - a.base
-		if d < 0.8*a.size || d > 2.2*a.size {
+		if d < 0.8*a.size || d > 2.6*a.size {
 			continue
 		}
 		s := int32(math.Round(a.size * 2))
@@ -576,7 +580,7 @@ func (r *Reader) carries(b *Block) bool {
 	}
 	a := &r.out[len(r.out)-1]
 	if a.Kind != Paragraph && a.Kind != Item || len(a.Spans) == 0 || len(b.Spans) == 0 || a.Clue.Aside ||
-		b.Clue.Box.Y0 > a.Clue.Box.Y0-b.Clue.Size || b.Clue.Box.X0 < a.Clue.Box.X1-b.Clue.Size && b.Clue.Box.X1 > a.Clue.Box.X0 ||
+		b.Clue.Box.Y0 > a.Clue.Box.Y1-b.Clue.Size || b.Clue.Box.X0 < a.Clue.Box.X1-b.Clue.Size && b.Clue.Box.X1 > a.Clue.Box.X0 ||
 		differ(a.Clue.Size, b.Clue.Size, r.sheet.ocr) || a.Clue.Bold != b.Clue.Bold ||
 		a.Clue.Tagged != b.Clue.Tagged || a.Clue.Tagged < 0 && r.owner != r.lastOwner || a.Clue.Lines < 2 && b.Clue.Lines < 2 {
 		return false
@@ -591,6 +595,8 @@ func (r *Reader) carries(b *Block) bool {
 		return false
 	}
 	a.Clue.Lines += b.Clue.Lines
+	p, q := a.Clue.Box, b.Clue.Box
+	a.Clue.Box = Rect{math.Min(p.X0, q.X0), math.Min(p.Y0, q.Y0), math.Max(p.X1, q.X1), math.Max(p.Y1, q.Y1)}
 	if hy {
 		// The hyphen that flow kept at the end of the column.
 		left := strings.TrimSuffix(end.Text, "-")

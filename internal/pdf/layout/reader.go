@@ -103,6 +103,7 @@ func (r *Reader) read(words []word, taken []int32, grids []grid, page int, aside
 	if !aside {
 		r.order(words)
 	}
+	r.dropCaps(words)
 	r.leads()
 	r.gapTables(words)
 	r.blocks(words, grids, page, aside)

@@ -179,7 +179,7 @@ func across(a, b *word) sep {
 	if a.look&cjk != 0 && isCJK(first) {
 		return glue
 	}
-	if (last == '/' || last == '—') && len(a.text) > n && (unicode.IsLetter(first) || unicode.IsDigit(first)) {
+	if (last == '/' && !isURL(a.text) || last == '—') && len(a.text) > n && (unicode.IsLetter(first) || unicode.IsDigit(first)) {
 		before, _ := utf8.DecodeLastRuneInString(a.text[:len(a.text)-n])
 		if unicode.IsLetter(before) || unicode.IsDigit(before) {
 			return glue
