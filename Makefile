@@ -10,7 +10,7 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 
 # Concurrency lives in these packages. Of those that compile the SQLite driver
 # with -race, which takes minutes on a slow machine, only the pipeline is here.
-RACE := ./internal/pipeline ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client ./internal/child
+RACE := ./internal/pipeline ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client ./internal/child ./internal/fanout ./internal/pdfpool
 
 .PHONY: build demo test check lint fmt race fuzz bench cross deps clean
 
@@ -31,6 +31,7 @@ fmt: ## fails when a file is not formatted, and names it
 
 lint: ## vet and the linters of .golangci.yml
 	$(GO) vet ./...
+	cd tools/poolbench && $(GO) vet ./...
 	$(TOOL) golangci-lint run
 
 race: ## the race detector where concurrency lives
@@ -41,6 +42,7 @@ fuzz: ## each fuzzer for FUZZTIME (default 20s)
 
 bench: build ## throughput, latency, memory and CPU figures
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./internal/...
+	cd tools/poolbench && $(GO) run .
 	$(GO) run ./tools/bench -sift bin/sift
 
 cross: ## the platforms of a release

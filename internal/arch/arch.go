@@ -52,9 +52,10 @@ func Table() map[string]Rule {
 		// Not part of the product: production code imports none of these.
 		"internal/pdf/pdftest": {Std: []string{}},
 
-		"demo":        {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
-		"demo/server": {},
-		"tools/bench": {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"golang.org/x/net/html"}},
+		"demo":            {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
+		"demo/server":     {},
+		"tools/poolbench": {Ours: []string{"fanout"}, Outside: []string{"github.com/alitto/pond/v2", "github.com/sourcegraph/conc", "golang.org/x/sync"}},
+		"tools/bench":     {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"golang.org/x/net/html"}},
 	}
 }
 
