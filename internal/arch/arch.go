@@ -55,6 +55,7 @@ func Table() map[string]Rule {
 		"demo":            {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
 		"demo/server":     {},
 		"tools/poolbench": {Ours: []string{"fanout"}, Outside: []string{"github.com/alitto/pond/v2", "github.com/sourcegraph/conc", "golang.org/x/sync"}},
+		"examples/fanout": {Ours: []string{"fanout"}},
 		"tools/bench":     {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"golang.org/x/net/html"}},
 	}
 }
