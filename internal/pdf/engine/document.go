@@ -43,7 +43,9 @@ type Document struct {
 	access uint64
 	pages  int
 	tagged bool
-	fonts  map[uint32]int
+
+	password string
+	high     uint32 // size of the guest's memory at which to open the file anew
 }
 
 // Open opens the file. PDFium reads from it only what it needs.
@@ -58,41 +60,60 @@ func (e *Engine) Open(src io.ReaderAt, size int64, password string) (*Document, 
 		return nil, ErrPassword // no file has such a one
 	}
 	e.file, e.size, e.readError = src, size, nil
-	d := &Document{e: e}
-	d.access = uint64(e.call(e.fn.fileAccess, uint64(size), 0))
+	d := &Document{e: e, password: password, access: uint64(e.call(e.fn.fileAccess, uint64(size), 0))}
+	if err := d.open(); err != nil {
+		e.call(e.fn.free, d.access)
+		e.file = nil
+		return nil, err
+	}
+	d.pages = int(e.call(e.fn.pageCount, d.handle))
+	d.tagged = e.call(e.fn.isTagged, d.handle) != 0
+	d.high = max(e.limit/2, e.mem.Size())
+	return d, e.failed()
+}
+
+func (d *Document) open() error {
+	e := d.e
 	var secret uint32
-	if password != "" {
+	if d.password != "" {
 		var err error
-		if secret, err = e.alloc([]byte(password)); err != nil {
-			return nil, err
+		if secret, err = e.alloc([]byte(d.password)); err != nil {
+			return err
 		}
 	}
 	d.handle = uint64(e.call(e.fn.loadDocument, d.access, uint64(secret)))
 	code := e.call(e.fn.lastError)
-	if secret != 0 {
-		e.mem.Write(secret, make([]byte, len(password)))
-		e.call(e.fn.free, uint64(secret))
-	}
+	e.call(e.fn.free, uint64(secret)) // 0 is fine
 	if err := e.failed(); err != nil {
-		return nil, err
+		return err
 	}
-	if d.handle == 0 {
-		e.call(e.fn.free, d.access)
-		e.file = nil
-		switch {
-		case e.readError != nil:
-			return nil, fmt.Errorf("read the file: %w", e.readError)
-		case code == errPasswordCode:
-			return nil, ErrPassword
-		case code == errSecurityCode:
-			return nil, ErrSecurity
-		default:
-			return nil, fmt.Errorf("%w: code %d", ErrFormat, code)
-		}
+	switch {
+	case d.handle != 0:
+		return nil
+	case e.readError != nil:
+		return fmt.Errorf("read the file: %w", e.readError)
+	case code == errPasswordCode:
+		return ErrPassword
+	case code == errSecurityCode:
+		return ErrSecurity
+	default:
+		return fmt.Errorf("%w: code %d", ErrFormat, code)
 	}
-	d.pages = int(e.call(e.fn.pageCount, d.handle))
-	d.tagged = e.call(e.fn.isTagged, d.handle) != 0
-	return d, e.failed()
+}
+
+// reopen lets PDFium forget what it has read of the file. The guest's memory
+// does not shrink, but is used again.
+func (d *Document) reopen() error {
+	e := d.e
+	e.call(e.fn.closeDocument, d.handle)
+	d.handle = 0
+	if err := d.open(); err != nil {
+		e.dead = err
+		return e.failed()
+	}
+	// The next time when what was given back has been used up again.
+	d.high = e.mem.Size() + e.limit/32
+	return nil
 }
 
 // Close closes the document, so that the Engine can open another: tests do.
@@ -302,5 +323,35 @@ func (d *Document) bookmark(b uint64, level int) layout.Bookmark {
 	if p := int(int32(e.call(e.fn.destPage, d.handle, uint64(dest)))); p >= 0 && p < d.pages {
 		m.Page = p + 1
 	}
+	m.Y = d.destY(dest, m.Page)
 	return m
+}
+
+// destY is how far below the top of its page a destination lies; 0 if that is
+// not known.
+func (d *Document) destY(dest uint32, page int) float64 {
+	e := d.e
+	if page == 0 || e.call(e.fn.destLocation, uint64(dest), e.at(0), e.at(4), e.at(8), e.at(12), e.at(16), e.at(20)) == 0 || e.int(4) == 0 {
+		return 0
+	}
+	y := e.float(16)
+	// The page is not loaded for this: its box is taken to begin at 0, as nearly all do.
+	if e.call(e.fn.pageSize, d.handle, uint64(page-1), e.at(0)) == 0 {
+		return 0
+	}
+	if h := e.float(4); y >= 0 && y <= h {
+		return h - y
+	}
+	return 0
+}
+
+// Label is how page n calls itself, such as "iv" or "A-3"; "" if it has no
+// label.
+func (d *Document) Label(n int) string {
+	e := d.e
+	const maxLabel = 256
+	if n < 1 || n > d.pages {
+		return ""
+	}
+	return clean(e.utf16(maxLabel, func(p, size uint64) uint32 { return e.call(e.fn.pageLabel, d.handle, uint64(n-1), p, size) }))
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
 var (
@@ -54,7 +53,8 @@ type Engine struct {
 	fn      functions
 	scratch uint32
 	stack   [16]uint64
-	dead    error // why the guest is of no more use
+	limit   uint32 // of the guest's memory, in bytes
+	dead    error  // why the guest is of no more use
 
 	file      io.ReaderAt // of the open document
 	size      int64
@@ -80,7 +80,7 @@ func Start(ctx context.Context, c Config) (*Engine, error) {
 	}
 	limit = min(max(limit, minMemory), maxMemory)
 
-	e := &Engine{}
+	e := &Engine{limit: uint32(limit)}
 	if e.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCache, err)
 	}
@@ -99,16 +99,11 @@ func (e *Engine) start(ctx context.Context, module []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCache, err)
 	}
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
-		return fmt.Errorf("wasi: %w", err)
+	if err := e.host(ctx, e.runtime); err != nil {
+		return fmt.Errorf("host functions: %w", err)
 	}
-	if err := e.env(ctx, compiled); err != nil {
-		return fmt.Errorf("env: %w", err)
-	}
-	// The zero ModuleConfig and an empty FSConfig: no files, no arguments, no
-	// environment, output thrown away, a fixed clock and fixed randomness.
 	guest, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator()), compiled,
-		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").WithFSConfig(wazero.NewFSConfig()))
+		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
 	if err != nil {
 		// Either the code is the skeleton's traps, or there is no memory to run in.
 		return fmt.Errorf("%w: %w", ErrCache, err)
@@ -135,46 +130,6 @@ func (e *Engine) Close() {
 		_ = e.runtime.Close(ctx)
 	}
 	_ = e.cache.Close(ctx)
-}
-
-// env gives the guest what it imports beyond WASI. Of the callbacks only the
-// one that reads the file is ever asked for: no form environment, timer,
-// writer or download hints are set up. The others answer zero.
-func (e *Engine) env(ctx context.Context, m wazero.CompiledModule) error {
-	b := e.runtime.NewHostModuleBuilder("env")
-	for _, f := range m.ImportedFunctions() {
-		module, name, _ := f.Import()
-		if module != "env" {
-			continue
-		}
-		call := api.GoFunc(func(_ context.Context, stack []uint64) { clear(stack) })
-		if name == "FPDF_FILEACCESS_CB" {
-			b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(e.readBlock), f.ParamTypes(), f.ResultTypes()).Export(name)
-			continue
-		}
-		b.NewFunctionBuilder().WithGoFunction(call, f.ParamTypes(), f.ResultTypes()).Export(name)
-	}
-	_, err := b.Instantiate(ctx)
-	return err
-}
-
-// readBlock is PDFium's m_GetBlock(param, position, buffer, size): all of it
-// or nothing.
-func (e *Engine) readBlock(_ context.Context, m api.Module, stack []uint64) {
-	position, buffer, size := int64(uint32(stack[1])), uint32(stack[2]), uint32(stack[3])
-	stack[0] = 0
-	b, ok := m.Memory().Read(buffer, size)
-	if !ok || e.file == nil || position+int64(size) > e.size {
-		return
-	}
-	n, err := e.file.ReadAt(b, position)
-	if n < len(b) {
-		if e.readError == nil {
-			e.readError = err
-		}
-		return
-	}
-	stack[0] = 1
 }
 
 // call runs one function of PDFium and returns its result. After a trap it

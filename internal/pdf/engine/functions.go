@@ -15,16 +15,15 @@ type functions struct {
 	fileAccess, loadDocument, closeDocument, pageCount, securityRevision api.Function
 	metaText, language, isTagged, pageLabel                              api.Function
 	firstChild, nextSibling, bookmarkTitle, bookmarkDest, bookmarkAction api.Function
-	actionDest, actionType, actionURI, destPage, destLocation            api.Function
+	actionDest, actionType, actionURI, destPage, destLocation, pageSize  api.Function
 
 	loadPage, closePage, pageBox, pageRotation                    api.Function
 	textLoad, textClose, textCount, textUnicode, textHyphen       api.Function
 	textObject, textMatrix, textFontSize, textOrigin              api.Function
 	textLooseBox, textBox                                         api.Function
 	objectFont, objectRenderMode, objectFillColor, objectMCID     api.Function
-	fontName, fontFlags, fontWeight, fontItalic                   api.Function
+	fontName, fontFlags, fontWeight                               api.Function
 	objectCount, objectAt, objectType, objectBounds, objectMatrix api.Function
-	objectStrokeColor, objectStrokeWidth                          api.Function
 	formCount, formAt                                             api.Function
 	pathMode, pathCount, pathSegment                              api.Function
 	segmentPoint, segmentType, segmentClose                       api.Function
@@ -34,8 +33,8 @@ type functions struct {
 
 	treeForPage, treeClose, treeCount, treeAt                         api.Function
 	elementType, elementAlt, elementActual, elementCount, elementAt   api.Function
-	elementKidMCID, elementMCIDCount, elementMCIDAt, elementAttrCount api.Function
-	elementAttrAt, attrValue, attrNumber, attrType, elementObjType    api.Function
+	elementKidMCID, elementAttrCount                                  api.Function
+	elementAttrAt, attrValue, attrNumber                              api.Function
 	bitmapCreate, bitmapDestroy, bitmapFill, bitmapBuffer, renderPage api.Function
 	bitmapStride                                                      api.Function
 }
@@ -69,6 +68,7 @@ func (f *functions) resolve(m api.Module) error {
 		{"FPDFAction_GetURIPath", &f.actionURI},
 		{"FPDFDest_GetDestPageIndex", &f.destPage},
 		{"FPDFDest_GetLocationInPage", &f.destLocation},
+		{"FPDF_GetPageSizeByIndexF", &f.pageSize},
 
 		{"FPDF_LoadPage", &f.loadPage},
 		{"FPDF_ClosePage", &f.closePage},
@@ -92,14 +92,11 @@ func (f *functions) resolve(m api.Module) error {
 		{"FPDFFont_GetBaseFontName", &f.fontName},
 		{"FPDFFont_GetFlags", &f.fontFlags},
 		{"FPDFFont_GetWeight", &f.fontWeight},
-		{"FPDFFont_GetItalicAngle", &f.fontItalic},
 		{"FPDFPage_CountObjects", &f.objectCount},
 		{"FPDFPage_GetObject", &f.objectAt},
 		{"FPDFPageObj_GetType", &f.objectType},
 		{"FPDFPageObj_GetBounds", &f.objectBounds},
 		{"FPDFPageObj_GetMatrix", &f.objectMatrix},
-		{"FPDFPageObj_GetStrokeColor", &f.objectStrokeColor},
-		{"FPDFPageObj_GetStrokeWidth", &f.objectStrokeWidth},
 		{"FPDFFormObj_CountObjects", &f.formCount},
 		{"FPDFFormObj_GetObject", &f.formAt},
 		{"FPDFPath_GetDrawMode", &f.pathMode},
@@ -130,16 +127,12 @@ func (f *functions) resolve(m api.Module) error {
 		{"FPDF_StructElement_CountChildren", &f.elementCount},
 		{"FPDF_StructElement_GetChildAtIndex", &f.elementAt},
 		{"FPDF_StructElement_GetChildMarkedContentID", &f.elementKidMCID},
-		{"FPDF_StructElement_GetMarkedContentIdCount", &f.elementMCIDCount},
-		{"FPDF_StructElement_GetMarkedContentIdAtIndex", &f.elementMCIDAt},
 		{"FPDF_StructElement_GetAttributeCount", &f.elementAttrCount},
 		{"FPDF_StructElement_GetAttributeAtIndex", &f.elementAttrAt},
 		{"FPDF_StructElement_Attr_GetValue", &f.attrValue},
 		{"FPDF_StructElement_Attr_GetNumberValue", &f.attrNumber},
-		{"FPDF_StructElement_Attr_GetType", &f.attrType},
-		{"FPDF_StructElement_GetObjType", &f.elementObjType},
 
-		{"FPDFBitmap_Create", &f.bitmapCreate},
+		{"FPDFBitmap_CreateEx", &f.bitmapCreate},
 		{"FPDFBitmap_Destroy", &f.bitmapDestroy},
 		{"FPDFBitmap_FillRect", &f.bitmapFill},
 		{"FPDFBitmap_GetBuffer", &f.bitmapBuffer},

@@ -15,27 +15,41 @@ const (
 	maxChars = 400_000 // of one page
 	maxFonts = 2_000   // of one page
 	minSize  = 1.0     // points; below, nobody reads it
+
+	flattened = 1 // FLATTEN_SUCCESS
 )
 
 // page is a loaded page on its way to a layout.Page.
 type page struct {
-	d       *Document
-	e       *Engine
-	handle  uint64
-	text    uint64
-	box     layout.Rect // what is shown of the page, in PDF's own coordinates: X0 left, Y0 bottom, X1 right, Y1 top
-	turn    int         // quarter turns clockwise
-	fonts   map[uint32]int
-	out     *layout.Page
-	cut     bool
-	buf     []byte
-	current run
-	word    layout.Word // being built
-	first   int         // its first and last character
-	last    int
-	space   bool
-	newline bool
+	d          *Document
+	e          *Engine
+	handle     uint64
+	text       uint64
+	box        layout.Rect // what is shown of the page, in PDF's own coordinates: X0 left, Y0 bottom, X1 right, Y1 top
+	turn       int         // quarter turns clockwise
+	fonts      map[uint32]int
+	out        *layout.Page
+	cut        bool
+	buf        []byte
+	current    run
+	wordHeight height
+	word       layout.Word // being built
+	first      int         // its first and last character
+	last       int
+	space      bool
+	newline    bool
+	white      bool // some words are white
+	heights    map[face]height
 }
+
+// face is a font at a size, and height how far its letters reach above and
+// below the baseline.
+type face struct {
+	font int
+	size float64
+}
+
+type height struct{ up, down float64 }
 
 // run is what the characters of a text object have in common.
 type run struct {
@@ -43,25 +57,37 @@ type run struct {
 	font     int
 	size     float64
 	angle    float64
-	straight bool // upright: the loose box is right
+	straight bool // upright
+	height   height
 	hidden   string
 	mcid     int
 }
 
 // Page reads page n, counted from 1.
 func (d *Document) Page(n int) (*layout.Page, error) {
-	if err := d.e.failed(); err != nil {
+	if err := d.ready(n); err != nil {
 		return nil, err
 	}
-	if n < 1 || n > d.pages {
-		return nil, fmt.Errorf("%w: there are %d", ErrPage, d.pages)
-	}
-	p, err := d.load(n)
+	p, err := d.read(n)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
-	p.readText()
+	defer func() { p.close() }()
+	if p.hasFields() && d.e.call(d.e.fn.flatten, p.handle, 0) == flattened {
+		// The page's content has changed; it shows when the page is loaded anew.
+		p.close()
+		flat, err := d.read(n)
+		if err := d.e.failed(); err != nil {
+			return nil, err
+		}
+		if err == nil {
+			if keeps(p.out.Words, flat.out.Words) {
+				p = flat
+			} else {
+				flat.close()
+			}
+		}
+	}
 	if err := d.e.failed(); err != nil {
 		return nil, err
 	}
@@ -71,9 +97,38 @@ func (d *Document) Page(n int) (*layout.Page, error) {
 	return p.out, nil
 }
 
+// read loads page n and reads what is on it.
+func (d *Document) read(n int) (*page, error) {
+	p, err := d.load(n)
+	if err != nil {
+		return nil, err
+	}
+	p.readText()
+	p.readObjects()
+	p.readTags()
+	p.readLinks()
+	return p, nil
+}
+
+// ready says whether page n can be asked for, and gives memory back before it
+// runs out: PDFium keeps every object of the file that it has seen until the
+// document is closed.
+func (d *Document) ready(n int) error {
+	if err := d.e.failed(); err != nil {
+		return err
+	}
+	if n < 1 || n > d.pages {
+		return fmt.Errorf("%w: there are %d", ErrPage, d.pages)
+	}
+	if d.e.mem.Size() > d.high {
+		return d.reopen()
+	}
+	return nil
+}
+
 func (d *Document) load(n int) (*page, error) {
 	e := d.e
-	p := &page{d: d, e: e, fonts: map[uint32]int{}, out: &layout.Page{Number: n}}
+	p := &page{d: d, e: e, fonts: map[uint32]int{}, heights: map[face]height{}, out: &layout.Page{Number: n}}
 	p.handle = uint64(e.call(e.fn.loadPage, d.handle, uint64(n-1)))
 	if err := e.failed(); err != nil {
 		return nil, err
@@ -93,11 +148,13 @@ func (d *Document) load(n int) (*page, error) {
 	return p, nil
 }
 
+// close frees the page in the guest; a second time does nothing.
 func (p *page) close() {
 	if p.text != 0 {
 		p.e.call(p.e.fn.textClose, p.text)
 	}
-	p.e.call(p.e.fn.closePage, p.handle)
+	p.e.call(p.e.fn.closePage, p.handle) // 0 is fine
+	p.text, p.handle = 0, 0
 }
 
 // point turns PDF's coordinates into those of the page as it is shown.
@@ -187,6 +244,7 @@ func (p *page) character(i int, c rune) {
 		_, p.word.Baseline = p.point(x, y)
 		r := &p.current
 		p.word.Size, p.word.Font, p.word.Angle, p.word.MCID, p.word.Hidden = r.size, r.font, r.angle, r.mcid, r.hidden
+		p.wordHeight = r.height
 		p.word.Space, p.word.Break = p.space, p.newline
 		p.space, p.newline = false, false
 	}
@@ -223,10 +281,13 @@ func (p *page) endWord() {
 	w.Text = string(p.buf)
 	p.buf = p.buf[:0]
 	p.word = layout.Word{}
-	w.Box = p.glyph(p.first)
+	w.Box = p.ink(p.first)
 	if p.last != p.first {
-		b := p.glyph(p.last)
+		b := p.ink(p.last)
 		w.Box = layout.Rect{X0: min(w.Box.X0, b.X0), Y0: min(w.Box.Y0, b.Y0), X1: max(w.Box.X1, b.X1), Y1: max(w.Box.Y1, b.Y1)}
+	}
+	if h := p.wordHeight; h != (height{}) {
+		w.Box.Y0, w.Box.Y1 = w.Baseline-h.up, w.Baseline+h.down
 	}
 	if w.Hidden == "" {
 		switch b := w.Box; {
@@ -239,17 +300,39 @@ func (p *page) endWord() {
 	p.out.Words = append(p.out.Words, w)
 }
 
-// glyph is the box of character i: from the font's ascent to its descent for
-// upright text, else that of the ink.
-func (p *page) glyph(i int) layout.Rect {
+// ink is the box of what character i paints.
+func (p *page) ink(i int) layout.Rect {
 	e := p.e
-	if p.current.straight && e.call(e.fn.textLooseBox, p.text, uint64(i), e.at(0)) != 0 {
-		return p.rect(e.float(0), e.float(12), e.float(8), e.float(4))
+	if e.call(e.fn.textBox, p.text, uint64(i), e.at(0), e.at(8), e.at(16), e.at(24)) == 0 {
+		return layout.Rect{}
 	}
-	if e.call(e.fn.textBox, p.text, uint64(i), e.at(0), e.at(8), e.at(16), e.at(24)) != 0 {
-		return p.rect(e.double(0), e.double(16), e.double(8), e.double(24))
+	return p.rect(e.double(0), e.double(16), e.double(8), e.double(24))
+}
+
+// height is how far the letters of a run reach, whose character i is one, the
+// same for all of its words: from the font's ascent to its descent. It is
+// known for text that stands upright on a page that does.
+func (p *page) height(i int, r *run) height {
+	if !r.straight || p.turn != 0 {
+		return height{}
 	}
-	return layout.Rect{}
+	f := face{r.font, r.size}
+	if h, ok := p.heights[f]; ok {
+		return h
+	}
+	e := p.e
+	var h height
+	_, y := p.origin(i)
+	if e.call(e.fn.textLooseBox, p.text, uint64(i), e.at(0)) != 0 {
+		up, down := e.float(4)-y, y-e.float(12)
+		if up > 0.3*r.size && up < 2*r.size && down >= 0 && down < r.size {
+			h = height{up, down}
+		}
+	}
+	if len(p.heights) < maxFonts {
+		p.heights[f] = h
+	}
+	return h
 }
 
 // run describes the text object of character i.
@@ -279,6 +362,10 @@ func (p *page) run(i int, object uint32) run {
 	if mode := e.call(e.fn.objectRenderMode, uint64(object)); mode == 3 || mode == 7 {
 		r.hidden = layout.HiddenInvisible
 	}
+	if r.hidden == "" && e.call(e.fn.objectFillColor, uint64(object), e.at(0), e.at(4), e.at(8), e.at(12)) != 0 && e.white() {
+		r.hidden, p.white = layout.HiddenWhite, true
+	}
+	r.height = p.height(i, &r)
 	if p.d.tagged {
 		r.mcid = int(int32(e.call(e.fn.objectMCID, uint64(object))))
 	}
