@@ -173,6 +173,18 @@ func TestAtMostSoManyWorkersRunAtOnce(t *testing.T) {
 	}
 }
 
+func TestNoMoreWorkersAreStartedThanThereAreItems(t *testing.T) {
+	for _, w := range ways() {
+		before := runtime.NumGoroutine()
+		got, err := w.run(t.Context(), items(2), 10_000, func(context.Context, int) (int, error) { return runtime.NumGoroutine(), nil })
+		for _, r := range got {
+			if err != nil || r.Value > before+10 {
+				t.Errorf("%s: %d goroutines before and %d for two items, %v", w.name, before, r.Value, err)
+			}
+		}
+	}
+}
+
 func TestTheFirstErrorOfProcessIsReturnedAndTheRestIsNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// As many as there are workers are in flight when the first one fails;

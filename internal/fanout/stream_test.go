@@ -167,16 +167,19 @@ func TestALoopThatStopsReadingHoldsTheWorkersUpAndAContextFreesThem(t *testing.T
 			defer cancel()
 			var begun atomic.Int64
 			var end error
-			for r, err := range stream(ctx, items(100), 3, func(context.Context, int) (int, error) {
+			for r, err := range stream(ctx, items(100), 3, func(_ context.Context, n int) (int, error) {
 				begun.Add(1)
+				if n == 100 {
+					time.Sleep(time.Second) // so that others wait for its turn
+				}
 				return 0, nil
 			}) {
 				if err != nil {
 					end = err
 					continue
 				}
-				if r.Index > 0 && name == "InOrder" {
-					t.Errorf("%d came after the end", r.Index)
+				if ctx.Err() != nil {
+					t.Errorf("%s: %d came after the end", name, r.Index)
 				}
 				time.Sleep(time.Hour)
 				cancel()
@@ -202,6 +205,7 @@ func TestWhenTheContextEndsNothingIsRunningAnyMoreAndNoHalfDoneResultComes(t *te
 				case <-time.After(time.Second):
 					return 0, nil
 				case <-ctx.Done():
+					time.Sleep(time.Second) // it takes a while to end
 					return 0, ctx.Err()
 				}
 			}) {
@@ -220,6 +224,54 @@ func TestWhenTheContextEndsNothingIsRunningAnyMoreAndNoHalfDoneResultComes(t *te
 				t.Errorf("%s: %v", name, got)
 			}
 		})
+	}
+}
+
+// endsAfterALook is a context that ends right after somebody has seen, for the
+// third time, that it has not.
+type endsAfterALook struct {
+	context.Context //nolint:containedctx // it is a context
+	end             func()
+	looks           atomic.Int64
+}
+
+func (c *endsAfterALook) Err() error {
+	err := c.Context.Err()
+	if c.looks.Add(1) == 3 {
+		c.end()
+		synctest.Wait() // whoever is cancelled has sent its result
+	}
+	return err
+}
+
+// The result of an item that was cancelled, and the end of the context, are
+// both there when the stream looks; which it takes is chance.
+func TestACancellationIsNeverHandedOutAsAResult(t *testing.T) {
+	for name, stream := range streams() {
+		for range 50 {
+			synctest.Test(t, func(t *testing.T) {
+				inner, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				ctx := &endsAfterALook{Context: inner, end: cancel}
+				var got []fanout.Result[int]
+				for r := range stream(ctx, items(8), 2, func(ctx context.Context, n int) (int, error) {
+					if n >= 102 {
+						<-ctx.Done()
+					}
+					return 0, ctx.Err()
+				}) {
+					got = append(got, r)
+				}
+				if n := len(got); n == 0 || n > 3 || got[n-1].Index != -1 {
+					t.Errorf("%s: %+v", name, got)
+				}
+				for _, r := range got[:len(got)-1] {
+					if r.Err != nil {
+						t.Errorf("%s: %+v", name, r)
+					}
+				}
+			})
+		}
 	}
 }
 
