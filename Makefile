@@ -51,8 +51,9 @@ cross: ## the platforms of a release
 	GOOS=darwin GOARCH=amd64 $(BUILD) -o dist/sift-darwin-amd64 ./cmd/sift
 	GOOS=darwin GOARCH=arm64 $(BUILD) -o dist/sift-darwin-arm64 ./cmd/sift
 
-deps: ## nothing but Go is needed yet; modules are fetched here so that a test never waits for the network
+deps: ## what the tests need: Go modules, and Debian's tesseract-ocr when there is none
 	$(GO) mod download
+	@./tools/deps.sh tesseract:tesseract-ocr
 
 clean:
 	rm -rf bin dist

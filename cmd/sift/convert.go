@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -17,15 +15,22 @@ import (
 )
 
 func (p *program) convertCommand() *cobra.Command {
-	var mode, base string
+	var mode, base, pages, passwordFile, dir string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "convert [flags] FILE…",
-		Short: "Convert local HTML files to Markdown",
-		Long: `Convert local HTML files, whole, on all cores. The content goes to standard
-output in the order of the files; notices go to standard error. "-" reads one
-file from standard input. No network and no cache are used.`,
+		Short: "Convert local HTML and PDF files to Markdown",
+		Long: `Convert local HTML and PDF files, whole, on all cores. The content goes to
+standard output in the order of the files, or into files of a folder; notices go
+to standard error. "-" reads one file from standard input. No network and no
+cache are used.
+
+With -o each file's content is written to a file of its own in the folder, which
+is made when it is not there: page.html becomes page.md, or page.html.md where
+that name is another file's too. Files that are there already are replaced.`,
 		Example: `  sift convert page.html
+  sift convert -o markdown *.pdf
+  sift convert --pages 1-3 paper.pdf
   sift convert --base-url https://example.com/docs/ --mode links page.html
   sift convert --json *.html > pages.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -38,7 +43,11 @@ file from standard input. No network and no cache are used.`,
 	f := c.Flags()
 	f.StringVar(&mode, "mode", string(sift.ModeClean), "`MODE`: "+modeList())
 	f.StringVar(&base, "base-url", "", "`URL` that relative links are resolved against; without it they become text")
+	f.StringVar(&pages, "pages", "", "`PAGES` of each PDF, such as 1-3,7,10-")
+	f.StringVar(&passwordFile, "password-file", "", "`FILE` with the password of the PDFs")
+	f.StringVarP(&dir, "output-dir", "o", "", "write each content to a file in `FOLDER` instead of standard output")
 	f.BoolVar(&asJSON, "json", false, `print one JSON envelope a line, with "file"; failures too`)
+	_ = c.MarkFlagDirname("output-dir")
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(sift.Modes(), sift.Mode(mode)) {
@@ -52,12 +61,24 @@ file from standard input. No network and no cache are used.`,
 		if n := slices.Index(args, "-"); n >= 0 && slices.Contains(args[n+1:], "-") {
 			return errTwoInputs()
 		}
+		opts := app.ConvertOptions{BaseURL: base, Mode: sift.Mode(mode), Notice: func(s string) { fmt.Fprintln(p.err, "sift:", s) }}
+		var err error
+		if opts.Pages, opts.Password, err = p.pdfOptions(cmd.Context(), pages, passwordFile); err != nil {
+			return err
+		}
+		out := converts{p: p, asJSON: asJSON, many: len(args) > 1}
+		if dir != "" {
+			if err := out.into(dir, args, opts.Mode); err != nil {
+				return err
+			}
+		}
 		cfg, err := p.loadWithoutStore()
 		if err != nil {
 			return err
 		}
-		conv := app.NewConverter(cfg, base, sift.Mode(mode))
-		return p.convertAll(cmd.Context(), conv, args, asJSON)
+		conv := app.NewConverter(cfg, opts)
+		defer conv.Close()
+		return p.convertAll(cmd.Context(), conv, args, &out)
 	}
 	return c
 }
@@ -68,7 +89,7 @@ type converted struct {
 	failure *sift.Failure // where there is no answer
 }
 
-func (p *program) convertAll(ctx context.Context, conv *app.Converter, files []string, asJSON bool) error {
+func (p *program) convertAll(ctx context.Context, conv *app.Converter, files []string, out *converts) error {
 	return each(ctx, p, files, runtime.NumCPU(), func(ctx context.Context, file string) (*sift.Answer, error) {
 		body, err := p.readFile(ctx, file, conv.MaxBytes())
 		if err != nil {
@@ -76,39 +97,6 @@ func (p *program) convertAll(ctx context.Context, conv *app.Converter, files []s
 		}
 		return conv.Convert(ctx, file, body)
 	}, func(i int, a *sift.Answer, f *sift.Failure) error {
-		return p.printConverted(files[i], converted{answer: a, failure: f}, asJSON, len(files) > 1)
+		return out.put(i, files[i], converted{answer: a, failure: f})
 	})
-}
-
-func (p *program) printConverted(file string, r converted, asJSON, many bool) error {
-	if asJSON {
-		name, err := json.Marshal(file)
-		if err != nil {
-			return fmt.Errorf("encode file name: %w", err)
-		}
-		line := bytes.NewBufferString(`{"file":`)
-		line.Write(name)
-		line.WriteByte(',')
-		var rest []byte
-		if r.failure != nil {
-			p.confess(r.failure)
-			if rest, err = json.Marshal(r.failure.JSON()); err != nil {
-				return fmt.Errorf("encode failure: %w", err)
-			}
-		} else {
-			rest = (&sift.Envelope{Answer: r.answer}).AppendJSON(nil)
-		}
-		line.Write(rest[1:])
-		line.WriteByte('\n')
-		_, err = line.WriteTo(p.out)
-		return err
-	}
-	if r.answer == nil {
-		p.complain(fmt.Errorf("%s: %w", file, r.failure))
-		return nil
-	}
-	for _, w := range r.answer.Warnings {
-		fmt.Fprintf(p.err, "%s: %s: %s\n", file, w.Code, w.Message)
-	}
-	return p.content(r.answer.Content, many)
 }

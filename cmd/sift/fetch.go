@@ -30,7 +30,7 @@ const patience = 5 * time.Minute
 
 func (p *program) fetchCommand() *cobra.Command {
 	var t sift.Target
-	var mode, timeout, server, keyFile string
+	var mode, timeout, server, keyFile, passwordFile string
 	var maxAge int
 	var asJSON, unencrypted bool
 	c := &cobra.Command{
@@ -44,6 +44,7 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 "-", or no URL with a list piped in, reads one URL a line from standard input.`,
 		Example: `  sift fetch https://example.com/
   sift fetch --mode outline https://go.dev/ref/spec
+  sift fetch --pages 1-3 https://example.com/paper.pdf
   sift fetch --max-chars 4000 --offset 4000 https://go.dev/ref/spec
   sift fetch --json - < urls.txt
   SIFT_KEY=$(cat key) sift fetch --server https://sift.example.com https://example.com/`,
@@ -51,6 +52,8 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 	}
 	f := c.Flags()
 	f.StringVar(&mode, "mode", string(sift.ModeClean), "`MODE`: "+modeList())
+	f.StringVar(&t.Pages, "pages", "", "`PAGES` of a PDF, such as 1-3,7,10-")
+	f.StringVar(&passwordFile, "password-file", "", "`FILE` with the password of a PDF")
 	f.IntVar(&t.MaxChars, "max-chars", sift.DefaultMaxChars, "window on the content, in `CHARACTERS`")
 	f.IntVar(&t.Offset, "offset", 0, "where the window starts, in `CHARACTERS`")
 	f.StringVar(&t.Snapshot, "snapshot", "", "go on reading the very copy with this `ID`")
@@ -71,6 +74,10 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 		}
 		if t.Offset < 0 {
 			return usagef("--offset must not be negative")
+		}
+		var err error
+		if _, t.Password, err = p.pdfOptions(cmd.Context(), t.Pages, passwordFile); err != nil {
+			return err
 		}
 		if f.Changed("max-age") {
 			if maxAge < 0 {

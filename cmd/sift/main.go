@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"sift.build/sift/internal/app"
 )
 
 // version is set by the linker.
@@ -23,6 +25,7 @@ type stdio struct {
 }
 
 func main() {
+	app.RunChild()
 	// The first signal asks to stop; NotifyContext then restores the default,
 	// so that a second one ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sift.build/sift/internal/pdf/pdftest"
 )
 
 // within bounds every wait of these tests. It is long because the machine may
@@ -57,7 +59,7 @@ type process struct {
 func command(dir string, env []string, args ...string) *exec.Cmd {
 	c := exec.Command("sift", args...)
 	c.Dir = dir
-	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + tempFolder(dir)}, env...)
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + tempFolder(dir), "XDG_CACHE_HOME=" + pdftest.CacheHome()}, env...)
 	return c
 }
 

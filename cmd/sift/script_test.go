@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"sift.build/sift/internal/pdf/pdftest"
 )
 
 // TestScripts runs testdata/script against the real program. Beside the
@@ -27,6 +29,7 @@ import (
 //	jsonvar VAR FILE LINE KEY puts it into a variable
 //	keys FILE LINE KEY…       the line is an object with these keys, in this order
 //	contents WHOLE PART…      the contents of the parts join to the whole's
+//	pdf FILE KIND             write a PDF of that kind (site_test.go)
 //	hits PATH N               the site was asked for PATH N times so far
 //	serve ARG…                start a server; $SERVER is its URL
 //	stop                      stop it; it must end well
@@ -53,6 +56,7 @@ func TestScripts(t *testing.T) {
 			for k, v := range map[string]string{
 				"SITE": s.URL, "SITE_ADDR": s.addr, "CLOSED": s.closed, "RESOLVER": s.resolver,
 				"NAMED": "http://" + siteName + ":" + port, "PORT": port, "HOME": e.WorkDir + "/home",
+				"XDG_CACHE_HOME": pdftest.CacheHome(),
 			} {
 				e.Setenv(k, v)
 			}
@@ -118,6 +122,9 @@ func TestScripts(t *testing.T) {
 					ts.Fatalf("%d bytes of parts do not join to the %d of the whole", joined.Len(), len(whole))
 				}
 			},
+			"pdf": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), pdfOf(args[1]), 0o600))
+			},
 			"hits": func(ts *testscript.TestScript, _ bool, args []string) {
 				if got := ts.Value("site").(*site).count(args[0]); strconv.Itoa(got) != args[1] {
 					ts.Fatalf("%s was asked for %d times, want %s", args[0], got, args[1])
@@ -126,7 +133,7 @@ func TestScripts(t *testing.T) {
 			"serve": func(ts *testscript.TestScript, _ bool, args []string) {
 				c := exec.Command("sift", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 				c.Dir = ts.MkAbs(".")
-				for _, name := range []string{"PATH", "HOME", "TMPDIR", "SIFT_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME"} {
+				for _, name := range []string{"PATH", "HOME", "TMPDIR", "SIFT_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
 					if v := ts.Getenv(name); v != "" {
 						c.Env = append(c.Env, name+"="+v)
 					}

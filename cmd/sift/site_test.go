@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+
+	"sift.build/sift/internal/pdf/pdftest"
 )
 
 // site is a small web site on a loopback port, with neighbours of the kinds
@@ -42,6 +44,23 @@ const (
 	articleTitle = "Tides of the Wadden Sea"
 	longWords    = 4000
 )
+
+// pdfOf writes a PDF of a kind.
+func pdfOf(kind string) []byte {
+	switch kind {
+	case "pages":
+		return pdftest.Markers(3)
+	case "paper":
+		return pdftest.Paper()
+	case "locked":
+		return pdftest.Encrypted("hunter2")
+	case "scan":
+		return pdftest.Scan("A letter")
+	case "broken":
+		return pdftest.CutBeforeTrailer(pdftest.Markers(3))
+	}
+	panic("no PDF of kind " + kind)
+}
 
 func newSite(t testing.TB) *site {
 	t.Helper()
@@ -75,6 +94,10 @@ func newSite(t testing.TB) *site {
 		})
 	}
 	serve("/article", html, 200, articlePage)
+	mux.HandleFunc("/download/{kind}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(pdfOf(r.PathValue("kind")))
+	})
 	serve("/n/{n}", html, 200, articlePage)
 	serve("/confidential/", html, 200, articlePage)
 	serve("/long", html, 200, longPage())

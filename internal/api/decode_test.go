@@ -59,6 +59,8 @@ func agree(t *testing.T, got sift.Target, given map[string]any) {
 	mode, _ := given["mode"].(string)
 	want.Mode = sift.Mode(mode)
 	want.Snapshot, _ = given["snapshot"].(string)
+	want.Pages, _ = given["pages"].(string)
+	want.Password, _ = given["password"].(string)
 	if n, ok := numberIn(t, given["max_age"]); ok {
 		age := int(n)
 		want.MaxAge = &age

@@ -18,6 +18,7 @@ const (
 	maxOffset   = 1_000_000_000 // no content is that long
 	maxMaxAge   = 2_000_000_000 // seconds, 63 years: any copy will do
 	minTimeout  = 0.001         // seconds
+	maxPassword = 127           // bytes of UTF-8 (ISO 32000-2, 7.6.4.3.3)
 
 	// A longer timeout is cut to the configured one anyway. Cutting it here
 	// to 11 days keeps its nanoseconds inside an int64 wherever it goes.
@@ -88,14 +89,24 @@ func fields() []field {
 			return nil
 		}},
 		{name: "question", kind: kindText, later: true},
-		{name: "pages", kind: kindText, later: true},
+		{name: "pages", kind: kindText, put: func(t *sift.Target, v value) error {
+			t.Pages = v.text
+			_, err := sift.ParsePages(v.text)
+			return err
+		}},
 		{name: "section", kind: kindText, later: true},
 		{name: "grep", kind: kindText, later: true},
 		{name: "jq", kind: kindText, later: true},
 		{name: "context", kind: kindFlag, later: true},
 		{name: "recover", kind: kindFlag, later: true},
 		{name: "min_date", kind: kindText, later: true},
-		{name: "password", kind: kindText, later: true},
+		{name: "password", kind: kindText, put: func(t *sift.Target, v value) error {
+			if len(v.text) > maxPassword {
+				return sift.Fail(sift.CodeInvalid, "password is longer than %d bytes; no PDF has such a one", maxPassword)
+			}
+			t.Password = v.text
+			return nil
+		}},
 		{name: "max_age", kind: kindWhole, low: 0, high: maxMaxAge, put: func(t *sift.Target, v value) error {
 			age := int(v.number)
 			t.MaxAge = &age

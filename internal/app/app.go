@@ -47,11 +47,12 @@ type parts struct {
 	client   *fetch.Client
 	gate     *gate.Gate
 	parse    *gate.Parse
+	pdfs     pdfs
 	pipeline *pipeline.Pipeline
 }
 
 // build joins the parts on an open store. m may be nil.
-func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Logger, memory int64) (*parts, error) {
+func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Logger, memory int64, pdfs pdfs) (*parts, error) {
 	g, err := NewGuard(cfg.Guard)
 	if err != nil {
 		return nil, err
@@ -66,12 +67,14 @@ func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Lo
 			Global: cfg.Gate.Global, PerHost: cfg.Gate.PerHost, PerCaller: cfg.Gate.PerCaller, Refused: refused(m),
 		}),
 		parse: gate.NewParse(int64(cfg.Limits.ParseMemory)),
+		pdfs:  pdfs,
 	}
 	p.pipeline = pipeline.New(pipeline.Config{
 		Guard: g,
 		Gate:  p.gate,
 		Parse: p.parse,
 		Fetch: client, Store: store,
+		PDF: pdfs.reader, PDFPool: pdfs.pool,
 		TTL: cfg.Cache.TTL, Timeout: cfg.Fetch.Timeout, Memory: memory, Log: log, Trace: pipelineTrace(m),
 	})
 	return p, nil
@@ -79,6 +82,7 @@ func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Lo
 
 func (p *parts) close() error {
 	p.pipeline.Close()
+	p.pdfs.reader.Close()
 	p.client.Close()
 	if p.store == nil {
 		return nil
@@ -105,7 +109,7 @@ func OpenLocal(ctx context.Context, cfg config.Config, log *slog.Logger, notice 
 		notice("going on without a cache: " + err.Error())
 		store = nil
 	}
-	p, err := build(cfg, store, nil, log, 0)
+	p, err := build(cfg, store, nil, log, 0, newPDFs(localPDFs(cfg), localTrace(notice), nil))
 	if err != nil {
 		if store != nil {
 			err = errors.Join(err, store.Close())

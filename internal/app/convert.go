@@ -6,46 +6,65 @@ import (
 	"strings"
 
 	"sift.build/sift/internal/config"
+	"sift.build/sift/internal/extract"
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/pipeline"
 	"sift.build/sift/internal/sift"
 )
 
-// Converter turns local files into answers. It may be used from many
-// goroutines: large files take turns.
-type Converter struct {
-	parse *gate.Parse
-	max   int64
-	base  string
-	mode  sift.Mode
+// ConvertOptions say how local files are converted.
+type ConvertOptions struct {
+	BaseURL  string // what relative links are resolved against; "": they become text
+	Mode     sift.Mode
+	Pages    sift.PageRanges // of PDFs; nil: all
+	Password string          // of PDFs
+	// Notice is told what takes its time.
+	Notice func(string)
 }
 
-// NewConverter makes a Converter. base is what relative links are resolved
-// against; where it is "" they become text.
-func NewConverter(cfg config.Config, base string, mode sift.Mode) *Converter {
+// Converter turns local files into answers. It may be used from many
+// goroutines: large files take turns. Close ends it.
+type Converter struct {
+	opts    ConvertOptions
+	pdfs    pdfs
+	convert pipeline.Converter
+	maxPage int64
+	maxPDF  int64
+}
+
+// NewConverter makes a Converter.
+func NewConverter(cfg config.Config, opts ConvertOptions) *Converter {
+	pdfs := newPDFs(localPDFs(cfg), localTrace(opts.Notice), nil)
 	return &Converter{
-		parse: gate.NewParse(int64(cfg.Limits.ParseMemory)),
-		max:   int64(cfg.Fetch.MaxBytes), base: base, mode: mode,
+		opts: opts, pdfs: pdfs,
+		convert: pipeline.Converter{Parse: gate.NewParse(int64(cfg.Limits.ParseMemory)), PDF: pdfs.reader},
+		maxPage: int64(cfg.Fetch.MaxBytes), maxPDF: int64(cfg.Fetch.MaxPDFBytes),
 	}
 }
 
-// MaxBytes is the longest file that Convert takes: the limit of a fetched
-// page.
-func (c *Converter) MaxBytes() int64 { return c.max }
+// MaxBytes is the longest file that Convert takes, whatever it is.
+func (c *Converter) MaxBytes() int64 { return max(c.maxPage, c.maxPDF) }
 
 // Convert reads one file. name serves to tell its type where the bytes do not.
 func (c *Converter) Convert(ctx context.Context, name string, body []byte) (*sift.Answer, error) {
-	if int64(len(body)) > c.max {
-		return nil, sift.Fail(sift.CodeTooLong, "the file is longer than %s; raise [fetch] max_bytes to read it", config.Size(c.max))
+	limit, key := c.maxPage, "max_bytes"
+	if extract.IsPDF(body, contentType(name)) {
+		limit, key = c.maxPDF, "max_pdf_bytes"
 	}
-	return pipeline.Convert(ctx, c.parse, pipeline.File{
-		Body: body, BaseURL: c.base, ContentType: contentType(name), Mode: c.mode,
+	if int64(len(body)) > limit {
+		return nil, sift.Fail(sift.CodeTooLong, "the file is longer than %s; raise [fetch] %s to read it", config.Size(limit), key)
+	}
+	return c.convert.Convert(ctx, pipeline.File{
+		Body: body, BaseURL: c.opts.BaseURL, ContentType: contentType(name), Mode: c.opts.Mode,
+		Pages: c.opts.Pages, Password: c.opts.Password,
 	})
 }
 
-// contentType is the type that a file's name suggests, for the few kinds that
-// cannot be told from their bytes. It carries no charset: a file has no
-// header that could declare one.
+// Close ends what Convert has started.
+func (c *Converter) Close() { c.pdfs.reader.Close() }
+
+// contentType gives the type that the name of a file promises, "" where it
+// promises none.
 func contentType(name string) string {
 	if name == "-" {
 		return "text/html" // what the command is for; other kinds are told from their bytes all the same
@@ -57,6 +76,8 @@ func contentType(name string) string {
 		return "text/markdown"
 	case ".json":
 		return "application/json"
+	case ".pdf":
+		return "application/pdf"
 	}
 	return "" // the system's tables of types differ from machine to machine
 }

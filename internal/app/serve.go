@@ -70,7 +70,9 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 		return err
 	}
 	m.WatchCache(func() metrics.Cache { return storeStats(store) })
-	p, err := build(cfg, store, m, log, answersMemory)
+	pdfs := newPDFs(cfg, serviceTrace(m, log), warnLimited(log))
+	m.WatchPDF(pdfs.watch)
+	p, err := build(cfg, store, m, log, answersMemory, pdfs)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
@@ -151,6 +153,7 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 		}
 	})
 	wg.Go(func() { reload(running, people, opts.Reload, log) })
+	wg.Go(func() { pdfs.prepare(running, cfg, log) })
 
 	select {
 	case <-ctx.Done():

@@ -23,7 +23,7 @@ func Table() map[string]Rule {
 		"internal/gate":      {Ours: []string{"sift"}, Outside: []string{"golang.org/x/sync"}},
 		"internal/pdfpool":   {},
 		"internal/fanout":    {},
-		"internal/fetch":     {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress"}},
+		"internal/fetch":     {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/sys"}},
 		"internal/normalize": {Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
 		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet"}, Std: []string{}},
 		"internal/render":    {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text"}, Std: []string{}},
@@ -33,11 +33,12 @@ func Table() map[string]Rule {
 		"internal/config":    {Outside: []string{"github.com/BurntSushi/toml"}},
 
 		// PDFs, read in children of this program.
+		"internal/pdf":        {Ours: []string{"sift", "normalize", "child", "pdf/engine", "pdf/layout"}, Outside: []string{"golang.org/x/net/html", "golang.org/x/sys"}},
 		"internal/pdf/engine": {Ours: []string{"pdf/layout"}, Outside: []string{"github.com/klippa-app/go-pdfium/webassembly", "github.com/tetratelabs/wazero", "golang.org/x/sys"}},
 		"internal/pdf/layout": {Std: []string{}},
 
 		// The way of one target.
-		"internal/pipeline": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render"}, Outside: []string{"golang.org/x/net/html"}},
+		"internal/pipeline": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "pdf", "pdfpool"}, Outside: []string{"golang.org/x/net/html"}},
 
 		// Ways in.
 		"internal/api":    {Ours: []string{"sift"}},
@@ -46,11 +47,11 @@ func Table() map[string]Rule {
 		"internal/metrics": {Outside: []string{"github.com/prometheus"}},
 
 		// The only place that knows them all, and what starts it.
-		"internal/app": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "auth", "config", "pipeline", "api", "metrics"}},
+		"internal/app": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "auth", "config", "pipeline", "api", "metrics", "child", "pdf", "pdfpool"}},
 		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate", "fanout"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys"}},
 
 		// Not part of the product: production code imports none of these.
-		"internal/pdf/pdftest": {Std: []string{}},
+		"internal/pdf/pdftest": {},
 
 		"demo":            {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
 		"demo/server":     {},

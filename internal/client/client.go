@@ -127,6 +127,8 @@ type Answer struct {
 type wireTarget struct {
 	URL      string    `json:"url"`
 	Mode     sift.Mode `json:"mode,omitempty"`
+	Pages    string    `json:"pages,omitempty"`
+	Password string    `json:"password,omitempty"`
 	MaxAge   *int      `json:"max_age,omitempty"`
 	MaxChars int       `json:"max_chars,omitempty"`
 	Offset   int       `json:"offset,omitempty"`

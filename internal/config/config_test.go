@@ -559,7 +559,6 @@ func TestValuesAreCheckedOneByOne(t *testing.T) {
 		{"fetch.user_agent", "bôt", `"bôt" is not plain ASCII`},
 		{"fetch.user_agent", strings.Repeat("a", 257), `is 257 bytes long`},
 		{"fetch.robots", "obey", `is the text "obey"; want ignore or respect`},
-		{"pdf.ocr", "true", `is true, and that is not available in this build yet; want false`},
 		{"pdf.ocr", "yes", `is the text "yes"; want true or false; did you mean true?`},
 		{"pdf.memory", "641MiB", `pdf.memory is 641MiB and limits.children_memory is 640MiB: no extraction could ever start`},
 		{"limits.children_memory", "319MiB", `pdf.memory is 320MiB and limits.children_memory is 319MiB: no extraction could ever start`},

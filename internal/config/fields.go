@@ -109,8 +109,8 @@ func fields() []field[Config] {
 			at: func(c *Config) value { return size{&c.PDF.Memory, mib, maxMemory} }},
 		{key: "pdf.max_pages", meaning: "the most pages read of one PDF",
 			at: func(c *Config) value { return count{&c.PDF.MaxPages, 1, 100_000} }},
-		{key: "pdf.ocr", meaning: "read pages that are pictures; not available in this build yet",
-			at: func(c *Config) value { return notYet{&c.PDF.OCR} }},
+		{key: "pdf.ocr", meaning: "read pages that are pictures with tesseract, which must be installed",
+			at: func(c *Config) value { return flag{&c.PDF.OCR} }},
 
 		{key: "batch.targets_per_job", meaning: "the most targets in one job",
 			at: func(c *Config) value { return count{&c.Batch.TargetsPerJob, 1, maxCount} }},

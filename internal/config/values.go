@@ -271,25 +271,6 @@ func (v flag) allowed() string { return "true, false" }
 
 func (v flag) literal() string { return strconv.FormatBool(*v.to) }
 
-// notYet is a flag whose feature this build does not have: false only.
-type notYet struct{ to *bool }
-
-func (v notYet) set(raw any) []problem { return v.refuseTrue(flag(v).set(raw)) }
-
-func (v notYet) parse(s string) []problem { return v.refuseTrue(flag(v).parse(s)) }
-
-func (v notYet) refuseTrue(wrong []problem) []problem {
-	if *v.to {
-		*v.to = false
-		return []problem{{what: "is true, and that is not available in this build yet", want: "false"}}
-	}
-	return wrong
-}
-
-func (v notYet) allowed() string { return "false" }
-
-func (v notYet) literal() string { return flag(v).literal() }
-
 // size is a Size within bounds.
 type size struct {
 	to       *Size

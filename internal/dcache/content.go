@@ -29,8 +29,12 @@ type Entry struct {
 	ETag            string
 	LastModified    string
 
-	Body     []byte // at most 128 MiB, compressed in the store
-	Document []byte // likewise
+	// Body is at most 128 MiB, compressed in the store. What Latest and
+	// BySnapshot give has none where BodySize is over InlineBody: most
+	// answers need only the document. DB.Body reads it.
+	Body     []byte
+	BodySize int64  // filled in by the store
+	Document []byte // like Body, but always read
 	Receipt  []byte // JSON
 
 	FetchedAt time.Time // kept to the millisecond, read back in UTC
@@ -40,6 +44,9 @@ type Entry struct {
 	MustRevalidate bool
 	Partial        bool
 }
+
+// InlineBody is the longest body that is read together with its entry.
+const InlineBody = 1 << 20
 
 // NewSnapshot gives a new random id for a copy. It tells nothing about it.
 func NewSnapshot() string { return strings.ToLower(rand.Text()) }
@@ -164,7 +171,7 @@ const (
 	sqlEntry = `SELECT c.snapshot, c.class, c.key, c.reusable, c.must_revalidate, c.partial, c.final_url, c.status,
 		c.content_type, c.content_language, c.etag, c.last_modified, c.receipt, c.fetched_at, c.checked_at,
 		c.body_size, c.document_size, p.kind, p.codec, p.data
-	FROM content AS c LEFT JOIN content_part AS p ON p.content_id = c.id
+	FROM content AS c LEFT JOIN content_part AS p ON p.content_id = c.id AND (p.kind = 1 OR c.body_size <= ?)
 	WHERE c.id = `
 
 	sqlEntryOrder = ` ORDER BY p.kind, p.n`
@@ -173,18 +180,64 @@ const (
 		WHERE class = ? AND key_hash = ? AND reusable = 1 ORDER BY id DESC LIMIT 1)` + sqlEntryOrder
 
 	sqlBySnapshot = sqlEntry + `(SELECT id FROM content WHERE snapshot = ? AND class = ?)` + sqlEntryOrder
+
+	sqlBody = `SELECT c.body_size, p.codec, p.data
+	FROM content AS c JOIN content_part AS p ON p.content_id = c.id AND p.kind = 0
+	WHERE c.snapshot = ? AND c.class = ? ORDER BY p.n`
 )
 
 // Latest gives the newest reusable entry of a class and key. Newest is the one
 // stored last, whatever the clocks said.
 func (db *DB) Latest(ctx context.Context, class, key string) (Entry, bool, error) {
-	return db.read(ctx, db.latest, class, hash(key))
+	return db.read(ctx, db.latest, InlineBody, class, hash(key))
 }
 
 // BySnapshot gives the very copy that id names, when it is of this class and
 // still held.
 func (db *DB) BySnapshot(ctx context.Context, class, id string) (Entry, bool, error) {
-	return db.read(ctx, db.bySnapshot, id, class)
+	return db.read(ctx, db.bySnapshot, InlineBody, id, class)
+}
+
+// Body gives the body of the copy that id names, whatever its size. It is false
+// when the class holds no such copy any more.
+func (db *DB) Body(ctx context.Context, class, id string) ([]byte, bool, error) {
+	body, err := db.readBody(ctx, class, id)
+	if err != nil {
+		return nil, false, db.explain("read body", err)
+	}
+	return body, body != nil, nil
+}
+
+func (db *DB) readBody(ctx context.Context, class, id string) (body []byte, err error) {
+	rows, err := db.reader.QueryContext(ctx, sqlBody, id, class)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var size int64
+	var codec int
+	var data sql.RawBytes
+	for rows.Next() {
+		if err := rows.Scan(&size, &codec, &data); err != nil {
+			return nil, err
+		}
+		if body == nil {
+			if size < 0 || size > maxPlain {
+				return nil, db.damaged(fmt.Errorf("an entry claims a body of %d bytes", size))
+			}
+			body = make([]byte, 0, size)
+		}
+		if body, err = db.unpack(body, codec, data); err != nil {
+			return nil, db.damaged(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if int64(len(body)) != size {
+		return nil, db.damaged(fmt.Errorf("a body of %d bytes came back as %d", size, len(body)))
+	}
+	return body, nil
 }
 
 func (db *DB) read(ctx context.Context, stmt *sql.Stmt, args ...any) (Entry, bool, error) {
@@ -206,25 +259,25 @@ func (db *DB) readEntry(ctx context.Context, stmt *sql.Stmt, args []any) (e Entr
 	}
 	defer rows.Close()
 	var (
-		first                  = true
-		fetched, checked       int64
-		bodySize, documentSize int64
-		kind, codec            sql.NullInt64
-		data                   sql.RawBytes // of this row only: saves a copy of each part
+		first            = true
+		fetched, checked int64
+		documentSize     int64
+		kind, codec      sql.NullInt64
+		data             sql.RawBytes // of this row only: saves a copy of each part
 	)
 	for rows.Next() {
 		err := rows.Scan(&e.Snapshot, &e.Class, &e.Key, &e.Reusable, &e.MustRevalidate, &e.Partial, &e.FinalURL, &e.Status,
 			&e.ContentType, &e.ContentLanguage, &e.ETag, &e.LastModified, &e.Receipt, &fetched, &checked,
-			&bodySize, &documentSize, &kind, &codec, &data)
+			&e.BodySize, &documentSize, &kind, &codec, &data)
 		if err != nil {
 			return Entry{}, err
 		}
 		if first {
-			if bodySize < 0 || bodySize > maxPlain || documentSize < 0 || documentSize > maxPlain {
-				return Entry{}, db.damaged(fmt.Errorf("an entry claims %d and %d bytes", bodySize, documentSize))
+			if e.BodySize < 0 || e.BodySize > maxPlain || documentSize < 0 || documentSize > maxPlain {
+				return Entry{}, db.damaged(fmt.Errorf("an entry claims %d and %d bytes", e.BodySize, documentSize))
 			}
-			if bodySize > 0 {
-				e.Body = make([]byte, 0, bodySize)
+			if e.BodySize > 0 && e.BodySize <= InlineBody {
+				e.Body = make([]byte, 0, e.BodySize)
 			}
 			if documentSize > 0 {
 				e.Document = make([]byte, 0, documentSize)
@@ -248,8 +301,8 @@ func (db *DB) readEntry(ctx context.Context, stmt *sql.Stmt, args []any) (e Entr
 	if first {
 		return Entry{}, sql.ErrNoRows
 	}
-	if int64(len(e.Body)) != bodySize || int64(len(e.Document)) != documentSize {
-		return Entry{}, db.damaged(fmt.Errorf("an entry of %d and %d bytes came back as %d and %d", bodySize, documentSize, len(e.Body), len(e.Document)))
+	if e.BodySize <= InlineBody && int64(len(e.Body)) != e.BodySize || int64(len(e.Document)) != documentSize {
+		return Entry{}, db.damaged(fmt.Errorf("an entry of %d and %d bytes came back as %d and %d", e.BodySize, documentSize, len(e.Body), len(e.Document)))
 	}
 	e.FetchedAt, e.CheckedAt = time.UnixMilli(fetched).UTC(), time.UnixMilli(checked).UTC()
 	return e, nil

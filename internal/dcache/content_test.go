@@ -54,7 +54,12 @@ func TestAnEntryComesBackAsItWasStored(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatalf("by snapshot: %v, %v", ok, err)
 			}
-			if d := cmp.Diff(e, got, cmp.Comparer(bytes.Equal)); d != "" {
+			if len(e.Body) > InlineBody && got.Body != nil {
+				t.Error("a long body was read along")
+			}
+			want := e
+			want.BodySize = int64(len(e.Body))
+			if d := cmp.Diff(want, whole(t, db, got), cmp.Comparer(bytes.Equal)); d != "" {
 				t.Errorf("by snapshot (-want +got):\n%s", d)
 			}
 			if !e.Reusable {
@@ -63,7 +68,7 @@ func TestAnEntryComesBackAsItWasStored(t *testing.T) {
 			if got, ok, err = db.Latest(t.Context(), e.Class, e.Key); err != nil || !ok {
 				t.Fatalf("latest: %v, %v", ok, err)
 			}
-			if d := cmp.Diff(e, got, cmp.Comparer(bytes.Equal)); d != "" {
+			if d := cmp.Diff(want, whole(t, db, got), cmp.Comparer(bytes.Equal)); d != "" {
 				t.Errorf("latest (-want +got):\n%s", d)
 			}
 		})
@@ -76,7 +81,7 @@ func TestAMarkupBodyIsStoredCompressed(t *testing.T) {
 	e := testEntry("k", 0)
 	e.Body = bytes.Repeat([]byte("<tr><td>cell</td></tr>\n"), 100_000)
 	put(t, db, e)
-	if got, ok, err := db.Latest(t.Context(), "default", "k"); !ok || err != nil || !bytes.Equal(got.Body, e.Body) {
+	if got, ok, err := db.Latest(t.Context(), "default", "k"); !ok || err != nil || !bytes.Equal(whole(t, db, got).Body, e.Body) {
 		t.Errorf("it came back changed: %v, %v", ok, err)
 	}
 	if s, err := db.Stats(t.Context()); err != nil || s.Bytes > int64(len(e.Body)/20) {
@@ -93,12 +98,31 @@ func TestABodyOf50MiBIsKept(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if err := intact(got); err != nil {
+	if err := intact(whole(t, db, got)); err != nil {
 		t.Error(err)
+	}
+	if _, ok, err := db.Body(t.Context(), "other", e.Snapshot); ok || err != nil {
+		t.Errorf("another class reads it: %v, %v", ok, err)
+	}
+	if _, ok, err := db.Body(t.Context(), e.Class, "gone"); ok || err != nil {
+		t.Errorf("no copy has a body: %v, %v", ok, err)
 	}
 	if info, err := os.Stat(db.path + "-wal"); err != nil || info.Size() > walLimit {
 		t.Errorf("the log was left at %d bytes, %v", info.Size(), err)
 	}
+}
+
+// whole is an entry with its body, however long.
+func whole(t *testing.T, db *DB, e Entry) Entry {
+	t.Helper()
+	if e.BodySize > InlineBody {
+		body, ok, err := db.Body(t.Context(), e.Class, e.Snapshot)
+		if err != nil || !ok {
+			t.Fatalf("body: %v, %v", ok, err)
+		}
+		e.Body = body
+	}
+	return e
 }
 
 func TestASnapshotIdIsOpaqueAndNew(t *testing.T) {
@@ -478,16 +502,20 @@ func TestAReaderThatLeavesHarmsNoOther(t *testing.T) {
 				cancel()
 			}
 		}()
-		got, ok, err := db.Latest(ctx, "default", "k")
+		_, _, err := db.Latest(ctx, "default", "k")
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("a reader that left got %v", err)
+		}
+		body, ok, err := db.Body(ctx, "default", e.Snapshot)
 		switch {
 		case err != nil && !errors.Is(err, context.Canceled):
 			t.Errorf("a reader that left got %v", err)
-		case err == nil && (!ok || !bytes.Equal(got.Body, e.Body)):
+		case err == nil && (!ok || !bytes.Equal(body, e.Body)):
 			t.Error("a reader got something else")
 		}
 		<-left
 		cancel()
-		if got, ok, err := db.Latest(t.Context(), "default", "k"); !ok || err != nil || !bytes.Equal(got.Body, e.Body) {
+		if got, ok, err := db.Latest(t.Context(), "default", "k"); !ok || err != nil || !bytes.Equal(whole(t, db, got).Body, e.Body) {
 			t.Fatalf("the next reader: %v, %v", ok, err)
 		}
 	}

@@ -110,7 +110,7 @@ func binaryType(body []byte, contentType string) string {
 		return ""
 	}
 	textual := isTextual(head)
-	if i := bytes.Index(head[:min(len(head), 1024)], []byte(pdfMark)); i == 0 || i > 0 && (!textual || mediaType(contentType) == "application/pdf") {
+	if isPDF(head, contentType, textual) {
 		return "application/pdf"
 	}
 	for _, m := range magics() {
@@ -134,6 +134,25 @@ func binaryType(body []byte, contentType string) string {
 		return mt
 	}
 	return "application/octet-stream"
+}
+
+// PDFLook is how many bytes IsPDF looks at.
+const PDFLook = sniffBytes
+
+// IsPDF says whether a body that begins with head is a PDF: by its mark, which
+// some servers put lines in front of. contentType, the header as sent, is
+// believed only where text stands before the mark.
+func IsPDF(head []byte, contentType string) bool {
+	head = head[:min(len(head), sniffBytes)]
+	if _, ok := byteOrderMark(head); ok && !bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+		return false
+	}
+	return isPDF(head, contentType, isTextual(head))
+}
+
+func isPDF(head []byte, contentType string, textual bool) bool {
+	i := bytes.Index(head[:min(len(head), 1024)], []byte(pdfMark))
+	return i == 0 || i > 0 && (!textual || mediaType(contentType) == "application/pdf")
 }
 
 // zipped tells the formats apart that are ZIP archives underneath.
@@ -188,7 +207,7 @@ func refuse(mt string, size int, partial bool) *sift.Failure {
 		least = "at least "
 	}
 	if mt == "application/pdf" {
-		return sift.Fail(sift.CodeUnsupported, "a PDF (%s, %s%d bytes) is not read by this build yet", mt, least, size)
+		return sift.Fail(sift.CodeUnsupported, "a PDF (%s, %s%d bytes) is no text by itself", mt, least, size)
 	}
 	return sift.Fail(sift.CodeUnsupported, "%s has no text to read (%s, %s%d bytes)", describe(mt), mt, least, size)
 }

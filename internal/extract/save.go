@@ -41,6 +41,11 @@ func Save(doc *sift.Document) ([]byte, error) {
 	if doc.PDF != nil {
 		w.number(1)
 		w.number(uint64(max(doc.PDF.Total, 0)))
+		stopped := uint64(0)
+		if doc.PDF.Stopped {
+			stopped = 1
+		}
+		w.number(stopped)
 		w.number(uint64(len(doc.PDF.Bookmarks)))
 		for _, b := range doc.PDF.Bookmarks {
 			w.number(uint64(max(b.Level, 0)))
@@ -148,7 +153,7 @@ func Load(saved []byte, in Input) (*sift.Document, error) {
 		doc.Warnings = append(doc.Warnings, sift.Warning{Code: sift.WarningCode(r.string()), Message: r.string()})
 	}
 	if r.number() == 1 {
-		doc.PDF = &sift.PDF{Total: r.size()}
+		doc.PDF = &sift.PDF{Total: r.size(), Stopped: r.number() == 1}
 		for n := r.number(); n > 0 && !r.bad; n-- {
 			doc.PDF.Bookmarks = append(doc.PDF.Bookmarks, sift.Bookmark{Level: r.size(), Title: r.string(), Page: r.size()})
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 // Body holds what was downloaded, after content decoding: in memory up to
@@ -56,6 +58,19 @@ func (b *Body) Reader() *io.SectionReader {
 		return io.NewSectionReader(bytes.NewReader(b.mem), 0, b.size)
 	}
 	return io.NewSectionReader(b.file, 0, b.size)
+}
+
+// File gives a file of its own on a body that is on disk (see OnDisk), for
+// another process to read. It outlives the Body; the caller closes it.
+func (b *Body) File() (*os.File, error) {
+	if !b.OnDisk() {
+		return nil, errors.New("the body is not on disk")
+	}
+	fd, err := unix.FcntlInt(b.file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("duplicate the spooled body: %w", err)
+	}
+	return os.NewFile(uintptr(fd), b.file.Name()), nil
 }
 
 // Close gives the memory and the file back. A second call does nothing.

@@ -38,7 +38,13 @@ func outcomes() []string {
 
 func stages() []string  { return []string{"queue", "fetch", "render"} }
 func lookups() []string { return []string{"hit", "miss", "revalidated", "shared", "bypass"} }
-func gates() []string   { return []string{"global", "host", "caller"} }
+func extractions() []string {
+	return []string{Success, "partial", "no_text", "password", "damaged", "timeout", "memory", "error"}
+}
+func kills() []string {
+	return []string{"cpu", "wall", "memory", "output", "crash", "cancel", "read", "start", "failed"}
+}
+func gates() []string { return []string{"global", "host", "caller"} }
 
 func routes() []string {
 	return []string{"/v1/fetch", "/healthz", "/readyz", "/metrics", "/openapi.yaml"}
@@ -64,10 +70,15 @@ type Metrics struct {
 
 	refusals *counters
 
+	extractions *counters
+	kills       *counters
+	pdfSeconds  prometheus.Histogram
+
 	http map[string]*counters // by route
 
 	cache atomic.Pointer[func() Cache]
 	gate  atomic.Pointer[func() Gate]
+	pdf   atomic.Pointer[func() PDF]
 }
 
 // New makes the series, all of them at 0.
@@ -116,6 +127,20 @@ func New(version string) *Metrics {
 		gauge{"sift_gate_slots_in_use", "Fetches that are running."},
 		gauge{"sift_gate_parse_bytes_in_use", "Memory that the pages being parsed may take."},
 		gauge{"sift_gate_parse_waiting", "Pages that wait for their turn in the parser."},
+	))
+
+	m.extractions = m.counters("sift_pdf_extractions_total", "PDFs that were read, by what came of them.", "outcome", extractions())
+	m.kills = m.counters("sift_pdf_killed_total", "PDF readers that did not end by themselves, by the reason.", "reason", kills())
+	m.pdfSeconds = m.histogram("sift_pdf_seconds", "How long reading a PDF took, without the wait for its turn.",
+		[]float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60})
+	m.registry.MustRegister(newGauges(func() []float64 {
+		p := m.pdfNow()
+		return []float64{float64(p.Running), float64(p.Queued), float64(p.ChildBytes), float64(p.ChildWaiting)}
+	},
+		gauge{"sift_pdf_running", "PDFs that are being read."},
+		gauge{"sift_pdf_queued", "PDFs that wait for their turn."},
+		gauge{"sift_children_memory_bytes", "Memory that the children running may take."},
+		gauge{"sift_children_waiting", "Children that wait for their part of the memory."},
 	))
 
 	httpRequests := prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -181,6 +206,16 @@ func (m *Metrics) CacheStoreFailed() { m.storeErrors.Inc() }
 // GateRefused counts one fetch that got no slot.
 func (m *Metrics) GateRefused(gate string) { m.refusals.add(gate) }
 
+// PDFRead counts one PDF that was read, or was not: with Success or what was
+// wrong, why its child was killed ("": it was not), and how long it took.
+func (m *Metrics) PDFRead(outcome, killed string, took time.Duration) {
+	m.extractions.add(outcome)
+	if killed != "" {
+		m.kills.add(killed)
+	}
+	m.pdfSeconds.Observe(took.Seconds())
+}
+
 // Requested counts one HTTP request that was answered. A route of "" is a path
 // that does not exist.
 func (m *Metrics) Requested(route string, status int) {
@@ -206,6 +241,23 @@ type Gate struct {
 
 // WatchGate makes every scrape call now, once, for the gauges of the gates.
 func (m *Metrics) WatchGate(now func() Gate) { m.gate.Store(&now) }
+
+// PDF is the state of the PDF readers, and of all children, at one moment.
+type PDF struct {
+	Running, Queued int
+	ChildBytes      int64
+	ChildWaiting    int
+}
+
+// WatchPDF makes every scrape call now, once, for the gauges of the PDF readers.
+func (m *Metrics) WatchPDF(now func() PDF) { m.pdf.Store(&now) }
+
+func (m *Metrics) pdfNow() PDF {
+	if now := m.pdf.Load(); now != nil {
+		return (*now)()
+	}
+	return PDF{}
+}
 
 func (m *Metrics) cacheNow() Cache {
 	if now := m.cache.Load(); now != nil {

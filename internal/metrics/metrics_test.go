@@ -15,8 +15,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"sift.build/sift/internal/api"
+	"sift.build/sift/internal/child"
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/metrics"
+	"sift.build/sift/internal/pdf"
 	"sift.build/sift/internal/sift"
 )
 
@@ -67,6 +69,15 @@ func want() []string {
 		limits = append(limits, string(r))
 	}
 	add("sift_gate_refusals_total", "gate", limits...)
+	reads, kills := []string{"other"}, []string{"other"}
+	for _, r := range pdf.Results() {
+		reads = append(reads, string(r))
+	}
+	for _, r := range child.Reasons() {
+		kills = append(kills, string(r))
+	}
+	add("sift_pdf_extractions_total", "outcome", reads...)
+	add("sift_pdf_killed_total", "reason", kills...)
 	add("sift_fetch_stage_seconds_count", "stage", "queue", "fetch", "render")
 	statuses := []string{"200", "405", "503", "other"}
 	for _, code := range sift.Codes() {
@@ -82,6 +93,7 @@ func want() []string {
 	for _, name := range []string{
 		"sift_fetch_seconds_count", "sift_fetch_response_bytes_count", "sift_cache_bytes", "sift_cache_entries", "sift_cache_evictions_total",
 		"sift_cache_store_errors_total", "sift_gate_slots", "sift_gate_slots_in_use", "sift_gate_parse_bytes_in_use", "sift_gate_parse_waiting",
+		"sift_pdf_seconds_count", "sift_pdf_running", "sift_pdf_queued", "sift_children_memory_bytes", "sift_children_waiting",
 	} {
 		lines = append(lines, name+" 0")
 	}
@@ -125,6 +137,10 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.Fetched(metrics.Fetch{Outcome: "ok", Total: 30 * time.Millisecond, Fetch: 20 * time.Millisecond, Render: 10 * time.Millisecond, Bytes: 1000})
 	m.Fetched(metrics.Fetch{Outcome: "blocked", Total: time.Minute})
 	m.Fetched(metrics.Fetch{Outcome: "https://secret.example/"})
+	m.PDFRead("ok", "", 80*time.Millisecond)
+	m.PDFRead("timeout", "cpu", 21*time.Second)
+	m.PDFRead("10.0.0.7", "https://secret.example/", time.Second)
+	m.WatchPDF(func() metrics.PDF { return metrics.PDF{Running: 2, Queued: 3, ChildBytes: 671088640, ChildWaiting: 1} })
 	m.Downloaded("ok")
 	m.Downloaded("upstream_5xx")
 	m.CacheLookup("shared")
@@ -162,6 +178,8 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		`sift_cache_lookups_total{result="other"} 1`,
 		`sift_cache_lookups_total{result="shared"} 1`,
 		`sift_cache_store_errors_total 1`,
+		`sift_children_memory_bytes 6.7108864e+08`,
+		`sift_children_waiting 1`,
 		`sift_fetch_downloads_total{outcome="ok"} 1`,
 		`sift_fetch_downloads_total{outcome="upstream_5xx"} 1`,
 		`sift_fetch_requests_total{outcome="blocked"} 1`,
@@ -186,6 +204,15 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		`sift_http_requests_total{route="/v1/fetch",status="other"} 1`,
 		`sift_http_requests_total{route="other",status="200"} 1`,
 		`sift_http_requests_total{route="other",status="404"} 1`,
+		`sift_pdf_extractions_total{outcome="ok"} 1`,
+		`sift_pdf_extractions_total{outcome="other"} 1`,
+		`sift_pdf_extractions_total{outcome="timeout"} 1`,
+		`sift_pdf_killed_total{reason="cpu"} 1`,
+		`sift_pdf_killed_total{reason="other"} 1`,
+		`sift_pdf_queued 3`,
+		`sift_pdf_running 2`,
+		`sift_pdf_seconds_count 3`,
+		`sift_pdf_seconds_sum 22.08`,
 	}
 	if diff := cmp.Diff(want, changed); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

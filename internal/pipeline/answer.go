@@ -41,6 +41,12 @@ func (p *Pipeline) answerStored(ctx context.Context, q query, c *copied) (*sift.
 	}
 	defer unlock()
 	a, err := answerFrom(ctx, c, doc, q.view)
+	if errors.Is(err, errPagesUnread) {
+		if doc, err = p.pdfOfStored(ctx, q, c); err == nil {
+			a, err = answerFrom(ctx, c, doc, q.view)
+		}
+		err = pagesUnread(err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -61,12 +67,24 @@ func (c *copied) document(ctx context.Context) (doc *sift.Document, unlock func(
 		return c.doc, c.mu.Unlock, nil
 	}
 	c.mu.Unlock()
+	unlock = func() {}
 	if len(c.entry.Document) == 0 {
-		doc, err = extract.Extract(ctx, c.input())
-	} else if doc, err = extract.Load(c.entry.Document, c.input()); err != nil {
-		err = fmt.Errorf("%w: %w", errUnreadable, err)
+		if err := c.needBody(ctx); err != nil {
+			return nil, nil, err
+		}
+		doc, err := extract.Extract(ctx, c.input())
+		return doc, unlock, err
 	}
-	return doc, func() {}, err
+	if doc, err = extract.Load(c.entry.Document, c.input()); err == nil && !doc.Kind.HasTree() {
+		if err := c.needBody(ctx); err != nil {
+			return nil, nil, err
+		}
+		doc, err = extract.Load(c.entry.Document, c.input())
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	return doc, unlock, nil
 }
 
 // needsPage reports whether a mode reads the whole page, not only its main
@@ -81,11 +99,19 @@ const savedWeight = 24
 // saved document as a tree, and the whole page where the mode needs it.
 func storedWeight(c *copied, m sift.Mode) int64 {
 	w := savedWeight * int64(len(c.entry.Document))
-	if needsPage(m) || len(c.entry.Document) == 0 {
+	switch body := max(int64(len(c.entry.Body)), c.entry.BodySize); {
+	case !needsPage(m) && len(c.entry.Document) > 0:
+	case int64(len(c.entry.Body)) == body:
 		w += extract.Weight(c.input())
+	default:
+		w += bodyWeight * body // it is not in memory yet, to count its tags
 	}
 	return w
 }
+
+// bodyWeight is how many bytes of memory a byte of a page becomes: one with
+// about as many tags as real pages have.
+const bodyWeight = 16
 
 // answerFrom reads a document in one way.
 func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*sift.Answer, error) {
@@ -103,16 +129,34 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 		a.Receipt.Address = ""
 	}
 
+	if doc.Kind != sift.KindPDF && v.pages != "" {
+		return nil, sift.Fail(sift.CodeInvalid, "pages chooses pages of a PDF, and this is %s; leave it out", doc.MediaType)
+	}
 	var content string
+	var starts []render.PageStart
 	switch {
+	case v.mode == sift.ModeRaw && doc.Kind == sift.KindPDF:
+		return nil, sift.Fail(sift.CodeUnsupported, "a PDF has no text as it stands; ask for mode clean or text")
 	case v.mode == sift.ModeRaw:
+		if err := c.needBody(ctx); err != nil {
+			return nil, err
+		}
 		text, _, _, err := extract.Decode(ctx, c.input())
 		if err != nil {
 			return nil, err
 		}
 		content, a.Coverage = text, 1
 	default:
+		if doc.Kind == sift.KindPDF {
+			var err error
+			if doc, err = chosenPages(doc, v.pages); err != nil {
+				return nil, err
+			}
+		}
 		if needsPage(v.mode) && doc.Kind == sift.KindHTML && doc.Page == nil {
+			if err := c.needBody(ctx); err != nil {
+				return nil, err
+			}
 			page, visible, err := extract.Page(ctx, c.input())
 			if err != nil {
 				return nil, err
@@ -123,7 +167,7 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 		if err != nil {
 			return nil, fmt.Errorf("render: %w", err)
 		}
-		content, a.Links, a.Outline = r.Content, r.Links, r.Outline
+		content, a.Links, a.Outline, starts = r.Content, r.Links, r.Outline, r.Pages
 		a.Coverage = coverage(r.VisibleChars, doc)
 	}
 
@@ -146,6 +190,9 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 		a.Warnings[i] = sift.Warning{Code: sift.WarningCode(strings.Clone(string(w.Code))), Message: strings.Clone(w.Message)}
 	}
 	a.Chars = utf8.RuneCountInString(part)
+	if doc.Kind == sift.KindPDF {
+		a.Pages = &sift.Pages{Total: doc.PDF.Total, Returned: pagesIn(doc, starts, v.offset, a.Chars)}
+	}
 	a.Tokens = render.Tokens(part)
 	if more {
 		a.Truncated = true
@@ -192,9 +239,9 @@ func withPage(doc *sift.Document, page *html.Node, visible int) *sift.Document {
 }
 
 // coverage is the share of the page's visible text that was rendered, rounded
-// to two digits. Kinds other than HTML are handed on whole.
+// to two digits. Kinds without a tree are handed on whole.
 func coverage(rendered int, doc *sift.Document) float64 {
-	if doc.Kind != sift.KindHTML || doc.VisibleChars == 0 {
+	if !doc.Kind.HasTree() || doc.VisibleChars == 0 {
 		return 1
 	}
 	share := min(float64(rendered)/float64(doc.VisibleChars), 1)

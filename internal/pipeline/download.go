@@ -16,6 +16,7 @@ import (
 	"sift.build/sift/internal/extract"
 	"sift.build/sift/internal/fetch"
 	"sift.build/sift/internal/gate"
+	"sift.build/sift/internal/pdfpool"
 	"sift.build/sift/internal/sift"
 )
 
@@ -32,10 +33,32 @@ type copied struct {
 
 	timing sift.Timing
 
+	// secret is a copy that a password has opened: it is kept nowhere.
+	secret bool
+
+	store *dcache.DB // where the body is, when it was not read along; may be nil
+
 	// doc stays only while it is small, for those who share the download and
 	// read it another way. Rendering may rearrange its trees, hence the lock.
 	mu  sync.Mutex
 	doc *sift.Document
+}
+
+// needBody sees to it that the body is in memory. The store leaves a long one
+// out.
+func (c *copied) needBody(ctx context.Context) error {
+	if int64(len(c.entry.Body)) >= c.entry.BodySize || c.store == nil {
+		return nil
+	}
+	body, ok, err := c.store.Body(ctx, c.entry.Class, c.entry.Snapshot)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("%w: its body has left the store", errUnreadable)
+	}
+	c.entry.Body = body
+	return nil
 }
 
 func (c *copied) ref() copyRef {
@@ -62,6 +85,9 @@ const sharedDocLimit = 4 << 20
 // copy that the server may confirm; nil: none.
 func (p *Pipeline) download(ctx context.Context, q query, stale *copied) (*sift.Envelope, error) {
 	key := copyKey{q.caller.Class, q.key}
+	if q.password != "" {
+		key.key += "\x00" + p.unique() // what it opens is for nobody else
+	}
 	c, shared, err := p.flights.do(ctx, key, func() (func(context.Context) (*copied, error), error) {
 		slot, err := p.cfg.Gate.Acquire(q.caller.Name, q.url.Host())
 		if err != nil {
@@ -81,6 +107,9 @@ func (p *Pipeline) download(ctx context.Context, q query, stale *copied) (*sift.
 			return c, err
 		}, nil
 	})
+	if shared && errors.Is(err, pdfpool.ErrCallerBusy) && ctx.Err() == nil {
+		return p.download(ctx, q, stale) // the other caller has a PDF in work, not this one
+	}
 	switch {
 	case shared:
 		p.lookup(CacheShared)
@@ -157,8 +186,20 @@ func (p *Pipeline) confirmed(ctx context.Context, q query, stale *copied, resp *
 
 // read turns a fresh response into a stored copy and the starter's answer.
 func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timing sift.Timing) (*copied, error) {
-	// A body on disk stays there until it is its turn.
-	weight, err := extract.WeightOf(resp.Body.Reader(), resp.Body.Size())
+	isPDF, err := p.isPDF(resp)
+	if err != nil {
+		return nil, err
+	}
+	start := p.now()
+	var saved []byte // a PDF's document; that of another page is made below
+	var weight int64
+	if isPDF {
+		saved, err = p.pdfOfResponse(ctx, q, resp)
+		weight = savedWeight*int64(len(saved)) + 2*resp.Body.Size()
+	} else {
+		// A body on disk stays there until it is its turn.
+		weight, err = extract.WeightOf(resp.Body.Reader(), resp.Body.Size())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +216,7 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 		return nil, fmt.Errorf("read body: %w", err)
 	}
 
-	c := &copied{timing: timing, view: q.view}
+	c := &copied{timing: timing, view: q.view, secret: isPDF && q.password != ""}
 	e := &c.entry
 	cacheControl := directives(resp.CacheControl)
 	*e = dcache.Entry{
@@ -186,7 +227,13 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 		Reusable: !resp.Partial && !cacheControl["no-store"], MustRevalidate: cacheControl["no-cache"],
 	}
 	e.CheckedAt = e.FetchedAt
-	doc, err := extract.Extract(ctx, c.input())
+	var doc *sift.Document
+	if isPDF {
+		e.Document = saved
+		doc, err = extract.Load(saved, c.input())
+	} else {
+		doc, err = extract.Extract(ctx, c.input())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +269,7 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 	if weight <= sharedDocLimit {
 		c.doc = doc
 	}
-	c.timing.RenderMS = p.now().Sub(renderStart).Milliseconds()
+	c.timing.RenderMS = p.now().Sub(renderStart).Milliseconds() + waitStart.Sub(start).Milliseconds()
 	return c, nil
 }
 
@@ -239,15 +286,17 @@ func receiptFor(e *dcache.Entry, doc *sift.Document) sift.Receipt {
 // the answer.
 func (p *Pipeline) keep(ctx context.Context, c *copied, doc *sift.Document) {
 	p.memory.superseded(c.entry.Class, c.entry.Key)
-	if p.cfg.Store == nil || !storable(doc) {
+	if p.cfg.Store == nil || c.secret || !storable(doc) {
 		return
 	}
-	saved, err := extract.Save(doc)
-	if err != nil {
-		p.storeError("encoding a document failed", err)
-		return
+	if c.entry.Document == nil {
+		saved, err := extract.Save(doc)
+		if err != nil {
+			p.storeError("encoding a document failed", err)
+			return
+		}
+		c.entry.Document = saved
 	}
-	c.entry.Document = saved
 	c.entry.Snapshot = dcache.NewSnapshot()
 	if err := p.cfg.Store.Put(ctx, c.entry); err != nil {
 		c.entry.Snapshot = ""

@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"sift.build/sift/internal/dcache"
 	"sift.build/sift/internal/fetch"
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/guard"
+	"sift.build/sift/internal/pdfpool"
 	"sift.build/sift/internal/sift"
 )
 
@@ -23,6 +25,8 @@ type Config struct {
 	Gate    *gate.Gate
 	Parse   *gate.Parse
 	Fetch   *fetch.Client
+	PDF     PDFReader     // nil: PDFs are unsupported
+	PDFPool *pdfpool.Pool // required with PDF
 	Store   *dcache.DB    // nil: nothing is kept beyond the answers in memory
 	TTL     time.Duration // newest cached copy that will do when a target does not say
 	Timeout time.Duration // one deadline for a whole call; a target may ask for less
@@ -71,6 +75,7 @@ type Pipeline struct {
 	memory  *memory
 	flights *flights
 	now     func() time.Time
+	serial  atomic.Uint64 // of what must be told from everything else; see unique
 }
 
 // New joins the parts. It starts nothing.
@@ -127,13 +132,19 @@ func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target s
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	pages, err := sift.ParsePages(target.Pages)
+	if err != nil {
+		return nil, err
+	}
 
 	q := query{
-		caller: caller,
-		url:    url,
-		key:    url.String(),
+		caller:   caller,
+		url:      url,
+		key:      url.String(),
+		password: target.Password,
 		view: view{
-			url: target.URL, mode: target.Mode, offset: target.Offset, maxChars: target.MaxChars,
+			pages: pages.String(),
+			url:   target.URL, mode: target.Mode, offset: target.Offset, maxChars: target.MaxChars,
 			restricted: caller.Restricted,
 		},
 	}
@@ -161,6 +172,8 @@ type query struct {
 	url    *guard.URL
 	key    string // the URL as the cache knows it: canonical, without fragment
 	view   view
+
+	password string // of a PDF
 }
 
 // view is one way to read a copy. Two equal views of one copy have the same
@@ -171,6 +184,7 @@ type view struct {
 	offset     int
 	maxChars   int
 	restricted bool
+	pages      string // as PageRanges writes them; "": all
 }
 
 // outOfTime turns the error of a call whose context has ended into what the
@@ -205,7 +219,7 @@ func (p *Pipeline) fromSnapshot(ctx context.Context, q query, id string) (*sift.
 	if entry.Key != q.key && entry.FinalURL != q.key {
 		return nil, sift.Fail(sift.CodeInvalid, "snapshot is a copy of another URL; send the URL it came with")
 	}
-	env, err := p.answerStored(ctx, q, &copied{entry: entry})
+	env, err := p.answerStored(ctx, q, &copied{entry: entry, store: p.cfg.Store})
 	if errors.Is(err, errUnreadable) {
 		return nil, gone.WithCause(err)
 	}
@@ -247,7 +261,7 @@ func (p *Pipeline) fromCacheOrNetwork(ctx context.Context, q query, maxAge *int)
 	if !ok {
 		return p.download(ctx, q, nil)
 	}
-	c := &copied{entry: entry}
+	c := &copied{entry: entry, store: p.cfg.Store}
 	if fresh(c.ref()) {
 		env, err := p.answerStored(ctx, q, c)
 		if !errors.Is(err, errUnreadable) {

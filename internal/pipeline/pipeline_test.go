@@ -24,6 +24,7 @@ import (
 	"sift.build/sift/internal/fetch"
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/guard"
+	"sift.build/sift/internal/pdfpool"
 	"sift.build/sift/internal/sift"
 )
 
@@ -59,6 +60,9 @@ type rigOptions struct {
 	noMemory  bool
 	perHost   int
 	addresses map[string]string // of host names; others are public
+	pdf       PDFReader
+	slots     int // for PDFs; 0: 2
+	queue     int
 }
 
 func newRig(t testing.TB, s *site, o rigOptions) *rig {
@@ -101,7 +105,11 @@ func newRig(t testing.TB, s *site, o rigOptions) *rig {
 	if o.noMemory {
 		memory = 0
 	}
+	if o.slots == 0 {
+		o.slots = 2
+	}
 	r.Pipeline = New(Config{
+		PDF: o.pdf, PDFPool: pdfpool.New(o.slots, o.queue, 10*time.Second),
 		Guard: g, Gate: gate.New(gate.Config{Global: 8, PerHost: o.perHost, PerCaller: 4}),
 		Parse: gate.NewParse(256 << 20),
 		Fetch: client, Store: r.store, TTL: time.Hour, Timeout: 30 * time.Second, Memory: memory,

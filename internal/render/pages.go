@@ -116,9 +116,9 @@ func pageStarts(content string, at []pageStart) []PageStart {
 }
 
 // bookmarked gives the outline that a PDF has of its own: each entry at the
-// heading of its page that is named like it, else at the beginning of the page.
-// Entries of pages that are not there are left out; without any the headings
-// stay.
+// heading of its page that is named like it, else at the beginning of the page
+// or where the entry before it is. Entries of pages that are not there are left
+// out; without any the headings stay.
 func bookmarked(heads []head, pages []pageStart, bookmarks []sift.Bookmark) []head {
 	at := make(map[int]int, len(pages))    // where each page begins
 	until := make(map[int]int, len(pages)) // and where the next does
@@ -141,8 +141,11 @@ func bookmarked(heads []head, pages []pageStart, bookmarks []sift.Bookmark) []he
 			continue
 		}
 		h := head{level: min(max(b.Level, 1), 6), text: b.Title, at: start}
+		if n := len(out); n > 0 && out[n-1].at > start && out[n-1].at < until[b.Page] {
+			h.at = out[n-1].at // not in front of the entry before it
+		}
 		for _, pos := range byName[bareName(b.Title)] {
-			if pos >= start && pos < until[b.Page] {
+			if pos >= h.at && pos < until[b.Page] {
 				h.at = pos
 				break
 			}

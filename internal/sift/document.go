@@ -62,6 +62,10 @@ type Document struct {
 type PDF struct {
 	Total     int // pages of the file; not all need have been read
 	Bookmarks []Bookmark
+
+	// Stopped says that reading ended before the last page. Others can still be
+	// had by asking for them.
+	Stopped bool
 }
 
 // Bookmark is one entry of a PDF's own outline.

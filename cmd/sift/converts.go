@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sift.build/sift/internal/sift"
+)
+
+// converts is where converted files go: to standard output, or each to a file of
+// its own.
+type converts struct {
+	p      *program
+	asJSON bool
+	many   bool
+	names  []string // of the files to write, by the position of what they come from; nil: standard output
+}
+
+// into decides which file in dir the content of each of files is written to,
+// and makes dir.
+func (o *converts) into(dir string, files []string, mode sift.Mode) error {
+	ext := ".md"
+	switch {
+	case o.asJSON:
+		ext = ".json"
+	case mode == sift.ModeText, mode == sift.ModeRaw:
+		ext = ".txt"
+	case mode == sift.ModeHTML:
+		ext = ".html"
+	}
+	stem := func(file string) string {
+		if file == "-" {
+			return "stdin"
+		}
+		name := filepath.Base(file)
+		return strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	shared := make(map[string]int)
+	for _, f := range files {
+		shared[stem(f)]++
+	}
+	taken := make(map[string]string)
+	for _, f := range files {
+		name := stem(f)
+		if shared[name] > 1 {
+			name = filepath.Base(f)
+		}
+		name = filepath.Join(dir, name+ext)
+		if other, ok := taken[name]; ok {
+			return usagef("%s and %s would both be written to %s; convert them into different folders", other, f, name)
+		}
+		taken[name] = f
+		if sameFile(name, f) {
+			return usagef("%s would be replaced by its own content; name another folder with -o", f)
+		}
+		o.names = append(o.names, name)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return usagef("-o %s: the folder cannot be made: %v", dir, cause(err))
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// cause is what is wrong with a file, without its name.
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// put hands on what one file came to. Its own error is about the output.
+func (o *converts) put(i int, file string, r converted) error {
+	if r.answer == nil && !o.asJSON {
+		o.p.complain(fmt.Errorf("%s: %w", file, r.failure))
+		return nil
+	}
+	if o.asJSON {
+		line, err := o.line(file, r)
+		if err != nil {
+			return err
+		}
+		if o.names != nil {
+			return writeWhole(o.names[i], line)
+		}
+		_, err = o.p.out.Write(line)
+		return err
+	}
+	for _, w := range r.answer.Warnings {
+		fmt.Fprintf(o.p.err, "%s: %s: %s\n", file, w.Code, w.Message)
+	}
+	if o.names == nil {
+		return o.p.content(r.answer.Content, o.many)
+	}
+	text := r.answer.Content
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return writeWhole(o.names[i], []byte(text))
+}
+
+// line is the envelope or failure of a file as one line of JSON.
+func (o *converts) line(file string, r converted) ([]byte, error) {
+	name, err := json.Marshal(file)
+	if err != nil {
+		return nil, fmt.Errorf("encode file name: %w", err)
+	}
+	line := bytes.NewBufferString(`{"file":`)
+	line.Write(name)
+	line.WriteByte(',')
+	var rest []byte
+	if r.failure != nil {
+		o.p.confess(r.failure)
+		if rest, err = json.Marshal(r.failure.JSON()); err != nil {
+			return nil, fmt.Errorf("encode failure: %w", err)
+		}
+	} else {
+		rest = (&sift.Envelope{Answer: r.answer}).AppendJSON(nil)
+	}
+	line.Write(rest[1:])
+	line.WriteByte('\n')
+	return line.Bytes(), nil
+}
+
+// writeWhole writes a file that is there whole or not at all.
+func writeWhole(name string, content []byte) error {
+	partial := name + ".partial"
+	err := os.WriteFile(partial, content, 0o666)
+	if err == nil {
+		err = os.Rename(partial, name)
+	}
+	if err != nil {
+		_ = os.Remove(partial) // it may not even be there
+		return fmt.Errorf("%s cannot be written: %w", name, cause(err))
+	}
+	return nil
+}
