@@ -39,8 +39,8 @@ func (r *Reader) code(words []word, lines []line, i int, typed bool) (int, Block
 	widths, leads := r.floats[:0], []float64(nil)
 	for k := range run {
 		l := &run[k]
-		left = math.Min(left, l.x0)
-		b.Clue.Box.X1 = math.Max(b.Clue.Box.X1, l.x1)
+		left = min(left, l.x0)
+		b.Clue.Box.X1 = max(b.Clue.Box.X1, l.x1)
 		if k > 0 {
 			leads = append(leads, l.base-run[k-1].base)
 		}
@@ -58,7 +58,7 @@ func (r *Reader) code(words []word, lines []line, i int, typed bool) (int, Block
 		slices.Sort(widths)
 		// Glyphs do not fill their cells to the edge: a long word is a little
 		// narrower than its cells, a short one more so.
-		advance = math.Max(widths[len(widths)*3/4], 0.3*run[0].size)
+		advance = max(widths[len(widths)*3/4], 0.3*run[0].size)
 	}
 	r.floats = widths
 	lead := math.Inf(1)
@@ -122,7 +122,7 @@ func (r *Reader) codeLike(words []word, run []line) bool {
 	marks, chars, count, lower, indents := 0, 0, 0, 0, 0
 	left := math.Inf(1)
 	for k := range run {
-		left = math.Min(left, run[k].x0)
+		left = min(left, run[k].x0)
 	}
 	for k := range run {
 		l := &run[k]

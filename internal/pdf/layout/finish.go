@@ -41,15 +41,6 @@ func (b *Block) text() string {
 	return s.String()
 }
 
-// length is the number of characters of a block's spans, without spaces.
-func (b *Block) length() int {
-	n := 0
-	for i := range b.Spans {
-		n += letters(b.Spans[i].Text)
-	}
-	return n
-}
-
 // ---- running headers and footers
 
 type runner struct {
@@ -81,6 +72,7 @@ func running(results []*Result) {
 		}
 	}
 	drop := make([]map[int]bool, len(results))
+	kept := map[[2]int]bool{}
 	var said map[string]bool // what stands elsewhere than at the edges
 	keys := make([]string, 0, len(found))
 	for k := range found {
@@ -98,6 +90,7 @@ func running(results []*Result) {
 		}
 		for n, c := range group {
 			if n == 0 && content && !said[strings.TrimPrefix(key, "^")] {
+				kept[[2]int{c.result, c.block}] = true
 				continue // the first says it for all
 			}
 			if drop[c.result] == nil {
@@ -107,12 +100,12 @@ func running(results []*Result) {
 		}
 	}
 	numbered(results, drop)
-	banded(results, drop)
+	banded(results, drop, kept)
 	for ri, gone := range drop {
 		res := results[ri]
 		lost, all := 0, 0
 		for i := range res.Blocks {
-			n := res.Blocks[i].length() + letters(res.Blocks[i].Text) + 10*len(res.Blocks[i].Rows)
+			n := res.Blocks[i].Clue.Chars + len(res.Blocks[i].Text) + 10*len(res.Blocks[i].Rows)
 			all += n
 			if gone[i] {
 				lost += n
@@ -192,7 +185,7 @@ func numbered(results []*Result, drop []map[int]bool) {
 // banded finds the running headers that say something else on every page and
 // have no number: the topmost line of most pages, at one height, set apart
 // from the text by its type.
-func banded(results []*Result, drop []map[int]bool) {
+func banded(results []*Result, drop []map[int]bool, kept map[[2]int]bool) {
 	body, _, _, _ := bodyStyle(results)
 	type band struct {
 		y, size int
@@ -229,6 +222,9 @@ func banded(results []*Result, drop []map[int]bool) {
 			continue
 		}
 		for _, s := range spots {
+			if kept[[2]int{s.result, s.block}] {
+				continue
+			}
 			if drop[s.result] == nil {
 				drop[s.result] = map[int]bool{}
 			}
@@ -513,7 +509,7 @@ func bodyStyle(results []*Result) (size float64, isBold bool, total int, tagged 
 				}
 				n /= 2 // tables are often set smaller than the text
 			default:
-				n = b.length()
+				n = b.Clue.Chars
 			}
 			k := int(math.Round(b.Clue.Size * 2))
 			bySize[k] += n
@@ -551,7 +547,7 @@ func judge(results []*Result, ri, bi int, body float64, bodyBold bool) (candidat
 	if !large && !strong && level == 0 && b.Clue.Lines > 2 {
 		return c, false
 	}
-	c.chars = b.length()
+	c.chars = b.Clue.Chars
 	if c.chars > 240 || c.chars == 0 {
 		return c, false
 	}
@@ -587,7 +583,7 @@ func judge(results []*Result, ri, bi int, body float64, bodyBold bool) (candidat
 		// In capitals, and the text begins right after it.
 		if next := bi + 1; next < len(results[ri].Blocks) {
 			n := &results[ri].Blocks[next]
-			return c, n.Kind == Paragraph && n.length() > 80 && !capitals(n.text())
+			return c, n.Kind == Paragraph && n.Clue.Chars > 80 && !capitals(n.text())
 		}
 	}
 	return c, false
@@ -655,7 +651,7 @@ func caption(s string) bool {
 
 // wordy says whether a text has a word in it and is not a formula or number.
 func wordy(s string) bool {
-	run, n, other := 0, 0, 0
+	run, n, other, digits := 0, 0, 0, 0
 	word := false
 	for _, r := range s {
 		switch {
@@ -669,13 +665,16 @@ func wordy(s string) bool {
 				word = true
 			}
 		default:
-			if r != ' ' && !unicode.IsDigit(r) && r != '.' {
+			switch {
+			case unicode.IsDigit(r):
+				digits++
+			case r != ' ' && r != '.':
 				other++
 			}
 			run = 0
 		}
 	}
-	return word && n > 2*other
+	return word && n > 2*other && n+4 > digits
 }
 
 // capitals says whether all letters are capitals, and there is a word of them.
@@ -982,10 +981,11 @@ func joinHeadings(results []*Result) {
 				if a.Kind == Heading && b.Kind == Heading && a.Level == b.Level && a.Clue.Outline == 0 && b.Clue.Outline == 0 &&
 					a.Clue.Tagged <= 0 && b.Clue.Tagged <= 0 && a.Clue.Size == b.Clue.Size && a.Clue.Bold == b.Clue.Bold &&
 					b.Clue.Box.Y0 > a.Clue.Box.Y0 && b.Clue.Box.Y0-a.Clue.Box.Y1 < 0.9*b.Clue.Size && len(a.Spans) > 0 {
-					if _, numbered := numberDepth(b.text()); !numbered && a.length()+b.length() < 240 {
+					if _, numbered := numberDepth(b.text()); !numbered && a.Clue.Chars+b.Clue.Chars < 240 {
 						a.Spans[len(a.Spans)-1].Text += " "
 						a.Spans = append(a.Spans, b.Spans...)
 						a.Clue.Box.Y1 = b.Clue.Box.Y1
+						a.Clue.Chars += b.Clue.Chars
 						continue
 					}
 				}

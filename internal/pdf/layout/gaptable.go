@@ -1,8 +1,11 @@
 package layout
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -31,21 +34,22 @@ func (r *Reader) gapTables(words []word) {
 		l := &r.lines[i]
 		l.entry = l.leader || r.entry(l, words)
 	}
+	after := 0 // where the last table ended
 	for i := 0; i < n; {
 		l := &r.lines[i]
-		if l.j-l.i < 2 || l.leader || l.grid != 0 || l.toLeft() {
+		if l.j-l.i < 2 || l.grid != 0 || l.toLeft() {
 			i++
 			continue
 		}
-		g := r.grow(r.lines, i)
+		g := r.grow(r.lines, i, words)
 		if len(g.gaps) == 0 || g.b-g.a < 2 {
 			i++
 			continue
 		}
-		if t, ok := r.gapTable(words, &g); ok {
+		if t, ok := r.gapTable(words, &g, after); ok {
 			r.gapped = append(r.gapped, t)
 			r.gapAt[t.a] = int32(len(r.gapped))
-			i = t.b
+			i, after = t.b, t.b
 			continue
 		}
 		if r.looksTabular(&g) {
@@ -91,13 +95,14 @@ func (r *Reader) looksTabular(g *region) bool {
 // piece is what one line has in one column, or over several.
 type piece struct {
 	c0, c1 int
-	i, j   int // segs[i:j]
+	i, j   int // words[i:j]
 	x0, x1 float64
 	chars  int
 }
 
-func (r *Reader) gapTable(words []word, g *region) (gapTab, bool) {
+func (r *Reader) gapTable(words []word, g *region, after int) (gapTab, bool) {
 	lines := r.lines
+	r.moreGaps(g)
 	cols := len(g.gaps) + 1
 	if cols > maxGapCols {
 		return gapTab{}, false
@@ -107,9 +112,6 @@ func (r *Reader) gapTable(words []word, g *region) (gapTab, bool) {
 		if lines[k].leader {
 			dots++
 		}
-	}
-	if dots*4 > g.b-g.a {
-		return gapTab{}, false // a table of contents
 	}
 	// Lines of one piece at the end are rather what comes after the table.
 	b := g.b
@@ -129,7 +131,13 @@ func (r *Reader) gapTable(words []word, g *region) (gapTab, bool) {
 		}
 		rows = append(rows, row)
 	}
-	top, bottom := lines[g.a].base, lines[b-1].base
+	if dots*4 > b-g.a && (cols == 2 && !measures(rows, words) || contents(rows, words)) {
+		return gapTab{}, false
+	}
+	top, bottom := g.size, 0.0
+	if b > g.a {
+		top, bottom = lines[g.a].base, lines[b-1].base
+	}
 	ruled := r.ruledAround(g, top, bottom)
 	least := 3
 	if ruled >= 2 && cols > 2 {
@@ -141,44 +149,236 @@ func (r *Reader) gapTable(words []word, g *region) (gapTab, bool) {
 	if !r.aligned(rows, g, cols, ruled >= 2, words) {
 		return gapTab{}, false
 	}
-	a := g.a
-	// Headers that reach over several columns stand above, under the top rule.
-	if ruled >= 2 || cols > 2 {
-		for a > 0 && g.a-a < 3 && lines[a-1].grid == 0 && !lines[a-1].leader && !lines[a-1].keep {
-			up := &lines[a-1]
-			if d := lines[a].base - up.base; d <= 0.3*g.size || d > 2.2*g.size || up.j-up.i < 2 && ruled < 2 || up.size > 1.15*g.size {
-				break
+	t := gapTab{a: g.a, b: b, block: r.tableBlock(words, lines[g.a:b], rows, cols, g)}
+	if head, from := r.headAbove(words, g, after, cols); from < g.a {
+		t.a = from
+		for _, row := range t.block.Rows {
+			for k := range row {
+				row[k].Header = false
 			}
-			x0, x1 := r.extent(lines[g.a:b])
-			if up.x0 < x0-g.size || up.x1 > x1+g.size || ruled >= 2 && !r.ruleAbove(up, x0, x1, g.size) || ruled < 2 && !r.headerLike(up, g) {
-				break
-			}
-			rows = slices.Insert(rows, 0, r.pieces(up, g, words))
-			a--
+		}
+		t.block.Rows = append(head, t.block.Rows...)
+		t.block.Clue.Lines += g.a - from
+		for k := from; k < g.a; k++ {
+			t.block.Clue.Box.Y0 = min(t.block.Clue.Box.Y0, lines[k].y0)
 		}
 	}
-	return gapTab{a: a, b: b, block: r.tableBlock(words, lines[a:b], rows, cols, g)}, true
+	return t, true
 }
 
-// headerLike says whether every piece of a line lies over one or more whole
-// columns and not between them.
-func (r *Reader) headerLike(l *line, g *region) bool {
-	before := -1
+// moreGaps adds the gaps that the first line of the region does not have, such
+// as those of a column that begins further down.
+func (r *Reader) moreGaps(g *region) {
+	spans := r.gaps2[:0]
+	for k := g.a; k < g.b; k++ {
+		for s := r.lines[k].i; s < r.lines[k].j; s++ {
+			spans = append(spans, span{r.segs[s].x0, r.segs[s].reach})
+		}
+	}
+	r.gaps2 = spans
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
+	gaps := slices.Clone(g.gaps)
+	reach := math.Inf(1)
+	for _, s := range spans {
+		if s.x0-reach >= 0.6*g.size && len(gaps) <= maxGapCols {
+			known := false
+			for _, k := range g.gaps {
+				if k.x0 < s.x0 && k.x1 > reach {
+					known = true
+					break
+				}
+			}
+			if !known {
+				gaps = append(gaps, span{reach, s.x0})
+			}
+		}
+		if math.IsInf(reach, 1) {
+			reach = s.x1
+		}
+		reach = max(reach, s.x1)
+	}
+	slices.SortFunc(gaps, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
+	g.gaps = gaps
+}
+
+// measures says whether the second of two columns has numbers that no page
+// has: decimals, percentages, amounts.
+func measures(rows [][]piece, words []word) bool {
+	n, of := 0, 0
+	for _, row := range rows {
+		if len(row) < 2 {
+			continue
+		}
+		of++
+		if t := words[row[1].i].text; isNumeric(t) && strings.ContainsAny(t, ".,%$€£") {
+			n++
+		}
+	}
+	return n*2 > of
+}
+
+// headAbove makes header rows of the lines above the table that stand over its
+// columns: words over single columns, in as many lines as each takes, and
+// words over several. It says with which line they begin; g.a if there are
+// none.
+func (r *Reader) headAbove(words []word, g *region, after, cols int) (rows [][]Cell, from int) {
+	lines := r.lines
+	x0, x1 := r.extent(lines[g.a:g.b])
+	top := lines[g.a].base
+	from = g.a
+	for from > after && g.a-from < 60 {
+		l := &lines[from-1]
+		if l.grid != 0 || l.leader || l.keep || l.chars > 60 || l.base > top-0.3*g.size || l.base < top-12*g.size ||
+			l.size > 1.15*g.size || l.x0 < x0-g.size || l.x1 > x1+g.size {
+			break
+		}
+		if last := lastWord(words, r.segs, l); last != nil && l.j-l.i == 1 && endsSentence(last.text) {
+			break
+		}
+		from--
+	}
+	// Only what hangs together upwards from the table.
+	order := make([]int, 0, g.a-from)
+	for k := from; k < g.a; k++ {
+		order = append(order, k)
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(lines[b].base, lines[a].base) })
+	low := top
+	kept := 0
+	for _, k := range order {
+		limit := 2.2 * g.size
+		if kept == 0 {
+			limit = 3 * g.size
+		}
+		if low-lines[k].base > limit {
+			break
+		}
+		low = lines[k].base
+		kept++
+	}
+	for _, k := range order[kept:] {
+		if k >= from {
+			from = k + 1
+		}
+	}
+	if from == g.a {
+		return nil, g.a
+	}
+	single, several := make([][]int32, cols), make(map[[2]int][]int32)
+	covered := 0
+	extents := r.extents(words, g, cols)
+	for k := from; k < g.a; k++ {
+		for _, p := range r.over(&lines[k], g, words, extents) {
+			switch {
+			case p.c0 == p.c1:
+				if single[p.c0] == nil {
+					covered++
+				}
+				single[p.c0] = appendWords(single[p.c0], p)
+			case (p.c1-p.c0+1)*10 >= cols*7 || p.chars > 40:
+				return nil, g.a // a title
+			default:
+				key := [2]int{p.c0, p.c1}
+				if several[key] == nil {
+					covered += p.c1 - p.c0 + 1
+				}
+				several[key] = appendWords(several[key], p)
+			}
+		}
+	}
+	if covered < 2 || covered*2 < cols {
+		return nil, g.a
+	}
+	for _, w := range single {
+		if len(w) > 15 {
+			return nil, g.a // prose
+		}
+	}
+	if len(several) > 0 {
+		keys := slices.Collect(maps.Keys(several))
+		slices.SortFunc(keys, func(a, b [2]int) int { return a[0] - b[0] })
+		var row []Cell
+		next := 0
+		for _, key := range keys {
+			if key[0] < next {
+				return nil, g.a // they overlap: no header
+			}
+			for ; next < key[0]; next++ {
+				row = append(row, Cell{Header: true})
+			}
+			row = append(row, Cell{Spans: r.cellSpans(words, several[key]), Header: true, ColSpan: key[1] - key[0] + 1})
+			next = key[1] + 1
+		}
+		for ; next < cols; next++ {
+			row = append(row, Cell{Header: true})
+		}
+		rows = append(rows, row)
+	}
+	row := make([]Cell, cols)
+	for c, w := range single {
+		row[c] = Cell{Spans: r.cellSpans(words, w), Header: true}
+	}
+	return append(rows, row), from
+}
+
+// extents is how far each column reaches.
+func (r *Reader) extents(words []word, g *region, cols int) []span {
+	out := make([]span, cols)
+	for c := range out {
+		out[c] = span{math.Inf(1), math.Inf(-1)}
+	}
+	for k := g.a; k < g.b; k++ {
+		for _, p := range r.pieces(&r.lines[k], g, words) {
+			if p.c0 == p.c1 {
+				e := &out[p.c0]
+				e.x0, e.x1 = min(e.x0, p.x0), max(e.x1, p.x1)
+			}
+		}
+	}
+	return out
+}
+
+// over parts a line above the table by the columns that its pieces stand over.
+// A title may be wider than its column, so it belongs to the one it covers
+// most, and to several only if it covers them.
+func (r *Reader) over(l *line, g *region, words []word, extents []span) []piece {
+	var row []piece
 	for k := l.i; k < l.j; k++ {
 		s := &r.segs[k]
-		c0, c1 := g.column(s.x0), g.column(s.x1)
-		if c0 <= before || s.chars > 30 {
-			return false
+		p := piece{c0: -1, i: s.i, j: s.j, x0: s.x0, x1: s.reach, chars: int(s.chars)}
+		best := 0.0
+		for c, e := range extents {
+			o := min(e.x1, p.x1) - max(e.x0, p.x0)
+			if o <= 0 {
+				continue
+			}
+			if o >= 0.5*(e.x1-e.x0) && p.c0 >= 0 && best >= 0.5*(extents[p.c1].x1-extents[p.c1].x0) {
+				p.c1 = c
+				continue
+			}
+			if o > best {
+				best, p.c0, p.c1 = o, c, c
+			}
 		}
-		before = c1
+		if p.c0 < 0 {
+			p.c0 = g.column((p.x0 + p.x1) / 2)
+			p.c1 = p.c0
+		}
+		if p.c1 > p.c0 {
+			// Words far apart are titles of their own.
+			if parts := r.pieces(l, g, words); len(parts) > l.j-l.i {
+				return parts
+			}
+		}
+		row = append(row, p)
 	}
-	return true
+	return row
 }
 
 func (r *Reader) extent(lines []line) (x0, x1 float64) {
 	x0, x1 = math.Inf(1), math.Inf(-1)
 	for k := range lines {
-		x0, x1 = math.Min(x0, lines[k].x0), math.Max(x1, lines[k].x1)
+		x0, x1 = min(x0, lines[k].x0), max(x1, lines[k].x1)
 	}
 	return x0, x1
 }
@@ -192,7 +392,7 @@ func (r *Reader) ruledAround(g *region, top, bottom float64) int {
 		if h.at < top-4.5*g.size || h.at > bottom+2*g.size || h.at < last+2 {
 			continue
 		}
-		if math.Min(h.b, x1)-math.Max(h.a, x0) >= 0.8*(x1-x0) {
+		if min(h.b, x1)-max(h.a, x0) >= 0.8*(x1-x0) {
 			n++
 			last = h.at
 		}
@@ -200,31 +400,41 @@ func (r *Reader) ruledAround(g *region, top, bottom float64) int {
 	return n
 }
 
-// ruleAbove says whether a rule stands above the line, close enough to be the
-// top of its table.
-func (r *Reader) ruleAbove(l *line, x0, x1, size float64) bool {
-	for _, h := range r.rules {
-		if h.at < l.base-0.5*size && h.at > l.base-4*size && math.Min(h.b, x1)-math.Max(h.a, x0) >= 0.8*(x1-x0) {
-			return true
-		}
-	}
-	return false
-}
-
 // pieces parts a line by the columns of the region.
 func (r *Reader) pieces(l *line, g *region, words []word) []piece {
 	var row []piece
-	for k := l.i; k < l.j; k++ {
-		s := &r.segs[k]
-		c0, c1 := g.column(s.x0+0.1*s.size), g.column(s.x1-0.1*s.size)
-		c1 = max(c0, c1)
+	add := func(i, j int) {
+		x0, x1, chars := words[i].x0, words[i].x1, 0
+		for k := i; k < j; k++ {
+			if words[k].look&leader == 0 {
+				x1 = max(x1, words[k].x1)
+				chars += int(words[k].chars)
+			}
+		}
+		c0 := g.column(x0 + 0.1*l.size)
+		c1 := max(c0, g.column(x1-0.1*l.size))
 		if n := len(row); n > 0 && row[n-1].c1 >= c0 {
 			p := &row[n-1]
-			p.c1, p.j, p.x1 = max(p.c1, c1), k+1, s.x1
-			p.chars += int(s.chars)
-			continue
+			p.c1, p.j, p.x1 = max(p.c1, c1), j, x1
+			p.chars += chars
+			return
 		}
-		row = append(row, piece{c0: c0, c1: c1, i: k, j: k + 1, x0: s.x0, x1: s.x1, chars: int(s.chars)})
+		row = append(row, piece{c0: c0, c1: c1, i: i, j: j, x0: x0, x1: x1, chars: chars})
+	}
+	for k := l.i; k < l.j; k++ {
+		s := &r.segs[k]
+		from := s.i
+		// Full cells that stand close together are one seg: part it where a
+		// gap between columns lies between two words.
+		if g.column(s.x0+0.1*s.size) < g.column(s.reach-0.1*s.size) {
+			for i := s.i + 1; i < s.j; i++ {
+				if c := g.column(words[i].x0); c > 0 && c > g.column(words[i-1].x1) && words[i-1].x1 <= g.gaps[c-1].x0+0.01 && words[i].x0 >= g.gaps[c-1].x1-0.01 {
+					add(from, i)
+					from = i
+				}
+			}
+		}
+		add(from, s.j)
 	}
 	return row
 }
@@ -260,19 +470,17 @@ func (r *Reader) aligned(rows [][]piece, g *region, cols int, ruled bool, words 
 					continue
 				}
 				starts, ends, mids = append(starts, p.x0), append(ends, p.x1), append(mids, (p.x0+p.x1)/2)
-				first := &words[r.segs[p.i].i]
+				first := &words[p.i]
 				if isNumeric(first.text) {
 					numbers++
 					points = append(points, pointOf(first))
 				}
-				if c == 0 && r.segs[p.j-1].j-r.segs[p.i].i == 1 {
+				if c == 0 && p.j-p.i == 1 {
 					if _, ok := markerOf(first.text, true); ok {
 						markers++
 					}
 				}
-				for k := p.i; k < p.j; k++ {
-					wordsIn += wordsOf(&r.segs[k], words)
-				}
+				wordsIn += wordCount(words[p.i:p.j])
 			}
 		}
 		n := len(starts)
@@ -282,7 +490,7 @@ func (r *Reader) aligned(rows [][]piece, g *region, cols int, ruled bool, words 
 		if c == 0 && cols == 2 && markers*2 > n {
 			return false // a list
 		}
-		if c == cols-1 && cols == 2 && equationNumbers(rows, c, words, r.segs) {
+		if c == cols-1 && cols == 2 && equationNumbers(rows, c, words) {
 			return false
 		}
 		if numbers*10 >= n*6 {
@@ -290,11 +498,11 @@ func (r *Reader) aligned(rows [][]piece, g *region, cols int, ruled bool, words 
 		} else if cols == 2 && wordsIn > 5*n && !ruled {
 			return false // sentences
 		}
-		if share := math.Max(math.Max(cluster(starts, tol), cluster(ends, tol)), cluster(mids, tol)); share >= 0.7 || len(points) > 2 && cluster(points, tol) >= 0.7 {
+		if share := max(max(cluster(starts, tol), cluster(ends, tol)), cluster(mids, tol)); share >= 0.7 || len(points) > 2 && cluster(points, tol) >= 0.7 {
 			good++
 		}
 	}
-	if cols <= 3 && numeric > 0 && !ruled && r.contents(rows, words) {
+	if cols <= 3 && numeric > 0 && !ruled && contents(rows, words) {
 		return false
 	}
 	return good*10 >= cols*8
@@ -318,7 +526,7 @@ func cluster(v []float64, tol float64) float64 {
 
 // contents says whether rows are a table of contents: titles, perhaps with
 // section numbers before them, and page numbers that grow.
-func (r *Reader) contents(rows [][]piece, words []word) bool {
+func contents(rows [][]piece, words []word) bool {
 	before, growing, n, titles := -1, 0, 0, 0
 	for _, row := range rows {
 		if len(row) < 2 {
@@ -326,7 +534,7 @@ func (r *Reader) contents(rows [][]piece, words []word) bool {
 		}
 		last := row[len(row)-1]
 		v := 0
-		for _, c := range words[r.segs[last.i].i].text {
+		for _, c := range words[last.i].text {
 			if c < '0' || c > '9' || v > 1e6 {
 				return false
 			}
@@ -339,7 +547,7 @@ func (r *Reader) contents(rows [][]piece, words []word) bool {
 		before = v
 		if len(row) == 2 {
 			titles++
-		} else if _, ok := numberDepth(words[r.segs[row[0].i].i].text + " A"); ok && len(row) == 3 {
+		} else if _, ok := numberDepth(words[row[0].i].text + " A"); ok && len(row) == 3 {
 			titles++
 		}
 	}
@@ -347,7 +555,7 @@ func (r *Reader) contents(rows [][]piece, words []word) bool {
 }
 
 // equationNumbers says whether the last column is "(1)", "(2)" and so on.
-func equationNumbers(rows [][]piece, c int, words []word, segs []seg) bool {
+func equationNumbers(rows [][]piece, c int, words []word) bool {
 	n, of := 0, 0
 	for _, row := range rows {
 		p := row[len(row)-1]
@@ -355,7 +563,7 @@ func equationNumbers(rows [][]piece, c int, words []word, segs []seg) bool {
 			continue
 		}
 		of++
-		t := words[segs[p.i].i].text
+		t := words[p.i].text
 		if len(t) > 2 && t[0] == '(' && t[len(t)-1] == ')' && isNumeric(t[1:len(t)-1]) {
 			n++
 		}
@@ -395,13 +603,13 @@ func (r *Reader) tableBlock(words []word, lines []line, rows [][]piece, cols int
 	c.Box = Rect{math.Inf(1), lines[0].y0, math.Inf(-1), lines[len(lines)-1].y1}
 	c.Size, c.Lines = g.size, len(lines)
 	for k := range lines {
-		c.Box.X0, c.Box.X1 = math.Min(c.Box.X0, lines[k].x0), math.Max(c.Box.X1, lines[k].x1)
+		c.Box.X0, c.Box.X1 = min(c.Box.X0, lines[k].x0), max(c.Box.X1, lines[k].x1)
 	}
 	// Distances of the rows that begin in the first column.
 	wide := math.Inf(1)
 	for k := 1; k < len(rows); k++ {
 		if rows[k][0].c0 == 0 && len(rows[k])*2 > cols && rows[k-1][0].c0 == 0 {
-			wide = math.Min(wide, lines[k].base-lines[k-1].base)
+			wide = min(wide, lines[k].base-lines[k-1].base)
 		}
 	}
 	type cell struct {
@@ -422,7 +630,7 @@ func (r *Reader) tableBlock(words []word, lines []line, rows [][]piece, cols int
 				found := false
 				for q := range up {
 					if up[q].c0 <= p.c0 && p.c0 <= up[q].c1 {
-						up[q].words = r.appendWords(up[q].words, p)
+						up[q].words = appendWords(up[q].words, p)
 						found = true
 						break
 					}
@@ -438,14 +646,14 @@ func (r *Reader) tableBlock(words []word, lines []line, rows [][]piece, cols int
 			for _, p := range row {
 				for q := range up {
 					if up[q].c0 <= p.c0 && p.c0 <= up[q].c1 {
-						up[q].words = up[q].words[:len(up[q].words)-len(r.appendWords(nil, p))]
+						up[q].words = up[q].words[:len(up[q].words)-(p.j-p.i)]
 					}
 				}
 			}
 		}
 		var out []cell
 		for _, p := range row {
-			out = append(out, cell{p.c0, p.c1, r.appendWords(nil, p)})
+			out = append(out, cell{p.c0, p.c1, appendWords(nil, p)})
 		}
 		table = append(table, out)
 		at = append(at, k)
@@ -475,11 +683,9 @@ func (r *Reader) tableBlock(words []word, lines []line, rows [][]piece, cols int
 	return b
 }
 
-func (r *Reader) appendWords(to []int32, p piece) []int32 {
+func appendWords(to []int32, p piece) []int32 {
 	for k := p.i; k < p.j; k++ {
-		for x := r.segs[k].i; x < r.segs[k].j; x++ {
-			to = append(to, int32(x))
-		}
+		to = append(to, int32(k))
 	}
 	return to
 }
@@ -489,7 +695,7 @@ func (r *Reader) appendWords(to []int32, p piece) []int32 {
 func (r *Reader) headerRows(words []word, lines []line, rows [][]piece, at []int, g *region) int {
 	x0, x1 := r.extent(lines)
 	for _, h := range r.rules {
-		if math.Min(h.b, x1)-math.Max(h.a, x0) < 0.7*(x1-x0) {
+		if min(h.b, x1)-max(h.a, x0) < 0.7*(x1-x0) {
 			continue
 		}
 		if h.at > lines[0].base-0.2*g.size {
@@ -500,19 +706,28 @@ func (r *Reader) headerRows(words []word, lines []line, rows [][]piece, at []int
 			}
 		}
 	}
-	if len(at) > 1 && lines[0].allBold() && !lines[at[1]].allBold() {
-		return 1
+	if len(at) > 1 && lines[0].allBold() {
+		strong := 0
+		for _, k := range at[1:] {
+			if lines[k].allBold() {
+				strong++
+			}
+		}
+		if strong*10 < len(at) {
+			return 1
+		}
+		return 0 // bold rows are sums or sections
 	}
 	// Names over numbers.
 	if len(at) > 2 && len(rows[0]) > 1 {
 		for _, p := range rows[0] {
-			if first, _ := utf8.DecodeRuneInString(words[r.segs[p.i].i].text); unicode.IsDigit(first) {
+			if first, _ := utf8.DecodeRuneInString(words[p.i].text); unicode.IsDigit(first) {
 				return 0
 			}
 		}
 		for _, k := range at[1:] {
 			last := rows[k][len(rows[k])-1]
-			if !isNumeric(words[r.segs[last.i].i].text) {
+			if !isNumeric(words[last.i].text) {
 				return 0
 			}
 		}
@@ -528,6 +743,9 @@ func (r *Reader) gridBlock(words []word, g *grid) Block {
 		out := make([]Cell, 0, len(row))
 		for _, c := range row {
 			cell := Cell{Spans: r.cellSpans(words, c.words), Header: c.header}
+			if len(c.asides) > 0 {
+				cell.Spans = append(cell.Spans, r.turnedSpans(c.asides, len(cell.Spans) > 0)...)
+			}
 			if c.colspan > 1 {
 				cell.ColSpan = c.colspan
 			}

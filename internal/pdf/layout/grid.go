@@ -23,7 +23,10 @@ type gridCell struct {
 	colspan, rowspan int
 	header           bool
 	words            []int32
+	asides           []int32 // words that are not upright
 }
+
+func (c *gridCell) filled() bool { return len(c.words)+len(c.asides) > 0 }
 
 // rule is a drawn line: at, along the other axis from a to b.
 type rule struct{ at, a, b float64 }
@@ -80,7 +83,7 @@ func rulesOf(rects []Rect, horizontal bool) []rule {
 	n := 0
 	for _, l := range out {
 		if n > 0 && out[n-1].at == l.at && l.a <= out[n-1].b+2 {
-			out[n-1].b = math.Max(out[n-1].b, l.b)
+			out[n-1].b = max(out[n-1].b, l.b)
 			continue
 		}
 		out[n] = l
@@ -91,9 +94,15 @@ func rulesOf(rects []Rect, horizontal bool) []rule {
 
 // drawnGrids finds the grids among the rules of the page.
 func drawnGrids(s *sheet) []grid {
-	if len(s.hrules) < 2 || len(s.vrules) < 2 {
+	if len(s.hrules) < 2 || len(s.vrules) < 2 || len(s.words) == 0 {
 		return nil
 	}
+	// Lines closer than a letter is wide have nothing between them.
+	size := 0.0
+	for i := range s.words {
+		size += s.words[i].size
+	}
+	least := min(max(0.55*size/float64(len(s.words)), 3.5), 8)
 	hs, vs := rulesOf(s.hrules, true), rulesOf(s.vrules, false)
 	// Lines that touch belong together.
 	parent := make([]int, len(hs)+len(vs))
@@ -136,7 +145,7 @@ func drawnGrids(s *sheet) []grid {
 		if len(c[0])+len(c[1]) < 5 {
 			continue
 		}
-		if g, ok := gridOf(c[0], c[1]); ok && len(grids) < 100 {
+		if g, ok := gridOf(c[0], c[1], least); ok && len(grids) < 100 {
 			grids = append(grids, g)
 		}
 	}
@@ -145,8 +154,8 @@ func drawnGrids(s *sheet) []grid {
 
 // gridOf makes cells of lines that touch. Where a line is missing between two
 // cells they are one.
-func gridOf(hs, vs []rule) (grid, bool) {
-	xs, ys := positions(vs, hs), positions(hs, vs)
+func gridOf(hs, vs []rule, least float64) (grid, bool) {
+	xs, ys := positions(vs, hs, least), positions(hs, vs, least)
 	cols, rows := len(xs)-1, len(ys)-1
 	if cols < 1 || rows < 1 || cols*rows < 2 || cols*rows > maxCells {
 		return grid{}, false
@@ -160,7 +169,7 @@ func gridOf(hs, vs []rule) (grid, bool) {
 			continue
 		}
 		for r := range rows {
-			if math.Min(v.b, ys[r+1])-math.Max(v.a, ys[r]) >= 0.5*(ys[r+1]-ys[r]) {
+			if min(v.b, ys[r+1])-max(v.a, ys[r]) >= 0.5*(ys[r+1]-ys[r]) {
 				right[r*cols+c] = true
 			}
 		}
@@ -171,7 +180,7 @@ func gridOf(hs, vs []rule) (grid, bool) {
 			continue
 		}
 		for c := range cols {
-			if math.Min(h.b, xs[c+1])-math.Max(h.a, xs[c]) >= 0.5*(xs[c+1]-xs[c]) {
+			if min(h.b, xs[c+1])-max(h.a, xs[c]) >= 0.5*(xs[c+1]-xs[c]) {
 				under[r*cols+c] = true
 			}
 		}
@@ -212,14 +221,14 @@ func gridOf(hs, vs []rule) (grid, bool) {
 
 // positions lists where the lines of one direction stand, and adds the ends of
 // the lines across where a table is open at its sides.
-func positions(along, across []rule) []float64 {
+func positions(along, across []rule, least float64) []float64 {
 	at := make([]float64, 0, len(along)+2)
 	for _, l := range along {
 		at = append(at, l.at)
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, l := range across {
-		low, high = math.Min(low, l.a), math.Max(high, l.b)
+		low, high = min(low, l.a), max(high, l.b)
 	}
 	slices.Sort(at)
 	at = slices.Compact(at)
@@ -232,10 +241,9 @@ func positions(along, across []rule) []float64 {
 	if high-at[len(at)-1] > 6 {
 		at = append(at, high)
 	}
-	// Lines closer than the lowest letter: a double line.
 	out := at[:1]
 	for _, v := range at[1:] {
-		if v-out[len(out)-1] > 3.5 {
+		if v-out[len(out)-1] > least {
 			out = append(out, v)
 		}
 	}
@@ -286,7 +294,7 @@ func (r *Reader) tables(s *sheet) (grids []grid, taken []int32) {
 				for _, i := range c.words {
 					taken[i] = int32(k)
 					w := &s.words[i]
-					g.box = Rect{math.Min(g.box.X0, w.x0), math.Min(g.box.Y0, w.y0), math.Max(g.box.X1, w.x1), math.Max(g.box.Y1, w.y1)}
+					g.box = Rect{min(g.box.X0, w.x0), min(g.box.Y0, w.y0), max(g.box.X1, w.x1), max(g.box.Y1, w.y1)}
 				}
 			}
 		}
@@ -313,12 +321,21 @@ func (r *Reader) tables(s *sheet) (grids []grid, taken []int32) {
 				g.words++
 			}
 		}
+		for i := range s.asides {
+			w := &s.asides[i]
+			if c, ok := g.at((w.x0+w.x1)/2, (w.y0+w.y1)/2); ok && w.chars > 0 {
+				g.flat[c].asides = append(g.flat[c].asides, int32(i))
+			}
+		}
 		if !g.settle(s.words) {
 			continue
 		}
 		for _, c := range g.flat {
 			for _, i := range c.words {
 				taken[i] = int32(len(grids))
+			}
+			for _, i := range c.asides {
+				s.asides[i].chars = 0 // read with the table
 			}
 		}
 		grids = append(grids, *g)
@@ -335,11 +352,14 @@ func area(b Rect) float64 { return (b.X1 - b.X0) * (b.Y1 - b.Y0) }
 // rows. Frames round prose, and pages laid out in boxes, are no tables.
 func (g *grid) settle(words []word) bool {
 	cols, rows := len(g.xs)-1, len(g.ys)-1
+	g.part(words)
+	g.partRows(words)
+	rows = len(g.ys) - 1
 	rowHas, colHas := make([]bool, rows), make([]bool, cols)
 	filled, long := 0, 0
 	for i := range g.flat {
 		c := &g.flat[i]
-		if len(c.words) == 0 {
+		if !c.filled() {
 			continue
 		}
 		filled++
@@ -362,7 +382,12 @@ func (g *grid) settle(words []word) bool {
 			nc++
 		}
 	}
-	if nr < 2 || nc < 2 || filled < 4 || long*3 > filled || g.words > 60*filled {
+	for i := range g.flat {
+		if c := &g.flat[i]; len(c.words) > 8 && coarse(words, c.words) {
+			return false
+		}
+	}
+	if g.words == 0 || nr < 2 || nc < 2 || filled < 4 || long*3 > filled || g.words > 60*filled {
 		return false
 	}
 	// Rows and columns without anything, such as the hair between two lines
@@ -386,7 +411,7 @@ func (g *grid) settle(words []word) bool {
 		c.rowspan = keepRow[c.row+c.rowspan] - r
 		c.colspan = keepCol[c.col+c.colspan] - keepCol[c.col]
 		if c.rowspan < 1 || c.colspan < 1 {
-			if len(c.words) > 0 {
+			if c.filled() {
 				return false // cannot be: a row with words is kept
 			}
 			continue
@@ -399,6 +424,185 @@ func (g *grid) settle(words []word) bool {
 	}
 	g.headers(words)
 	return true
+}
+
+// part splits the cells that reach over several columns because their row is
+// only shaded, not ruled: gaps at the lines of the other rows show it.
+func (g *grid) part(words []word) {
+	for i := range len(g.flat) {
+		c := &g.flat[i]
+		if c.colspan < 2 || len(c.words) < 2 {
+			continue
+		}
+		in := make([][]int32, c.colspan)
+		filled, last := 0, -1
+		apart := true
+		for k, wi := range c.words {
+			w := &words[wi]
+			col, _ := slices.BinarySearch(g.xs, w.x0+0.1*w.size)
+			end, _ := slices.BinarySearch(g.xs, w.x1-0.1*w.size)
+			col, end = col-1-c.col, end-1-c.col
+			if col < 0 || col >= c.colspan || end != col {
+				apart = false
+				break
+			}
+			if k > 0 && col != last {
+				p := &words[c.words[k-1]]
+				if math.Abs(p.base-w.base) < 0.5*w.size && w.x0-p.x1 < 0.6*w.size {
+					apart = false // the words of a title over several columns
+					break
+				}
+			}
+			last = col
+			if in[col] == nil {
+				filled++
+			}
+			in[col] = append(in[col], wi)
+		}
+		if !apart || filled < 2 {
+			continue
+		}
+		row, rowspan, col, span := c.row, c.rowspan, c.col, c.colspan
+		c.colspan, c.words = 1, in[0]
+		for n := 1; n < span; n++ {
+			g.flat = append(g.flat, gridCell{row: row, col: col + n, colspan: 1, rowspan: rowspan, words: in[n]})
+		}
+	}
+}
+
+// partRows splits rows that no line parts: cells with as many lines as each
+// other, of numbers or with dots that lead to numbers.
+func (g *grid) partRows(words []word) {
+	// Cells over several rows that the other columns part.
+	for i := range len(g.flat) {
+		c := &g.flat[i]
+		if c.rowspan < 2 || len(c.words) < c.rowspan {
+			continue
+		}
+		lines := textLines(words, c.words)
+		if len(lines) < c.rowspan || !listing(words, lines) {
+			continue
+		}
+		in := make([][]int32, c.rowspan)
+		filled := 0
+		for _, l := range lines {
+			w := &words[l[0]]
+			row, _ := slices.BinarySearch(g.ys, w.base-0.3*w.size)
+			if row -= 1 + c.row; row < 0 || row >= c.rowspan {
+				filled = -1
+				break
+			}
+			if in[row] == nil {
+				filled++
+			}
+			in[row] = append(in[row], l...)
+		}
+		if filled < c.rowspan {
+			continue
+		}
+		row, col, colspan, span := c.row, c.col, c.colspan, c.rowspan
+		c.rowspan, c.words = 1, in[0]
+		for n := 1; n < span; n++ {
+			g.flat = append(g.flat, gridCell{row: row + n, col: col, colspan: colspan, rowspan: 1, words: in[n]})
+		}
+	}
+	// Rows of several lines.
+	rows := len(g.ys) - 1
+	count := make([]int, rows) // lines of each row; -1: not all the same
+	lists := make([]int, rows) // cells that prove it
+	for i := range g.flat {
+		c := &g.flat[i]
+		if c.rowspan != 1 || len(c.words) < 2 {
+			if len(c.words) > 0 && c.rowspan == 1 {
+				count[c.row] = -1
+			}
+			continue
+		}
+		lines := textLines(words, c.words)
+		if n := count[c.row]; n != 0 && n != len(lines) {
+			count[c.row] = -1
+			continue
+		}
+		count[c.row] = len(lines)
+		if len(lines) > 1 && listing(words, lines) {
+			lists[c.row]++
+		}
+	}
+	start := make([]int, rows+1)
+	ys := g.ys[:1:1]
+	for r := range rows {
+		n := 1
+		if count[r] > 1 && lists[r] >= 2 && len(g.flat)*count[r] < maxCells {
+			n = count[r]
+		}
+		start[r+1] = start[r] + n
+		for k := 1; k <= n; k++ {
+			ys = append(ys, g.ys[r]+(g.ys[r+1]-g.ys[r])*float64(k)/float64(n))
+		}
+	}
+	if start[rows] == rows || start[rows] > 2000 {
+		return
+	}
+	for i := range len(g.flat) {
+		c := &g.flat[i]
+		row, n := c.row, start[c.row+c.rowspan]-start[c.row]
+		c.row = start[row]
+		if c.rowspan == 1 && n > 1 && len(c.words) > 0 {
+			lines := textLines(words, c.words)
+			col, colspan := c.col, c.colspan
+			c.words = lines[0]
+			for k := 1; k < len(lines); k++ {
+				g.flat = append(g.flat, gridCell{row: start[row] + k, col: col, colspan: colspan, rowspan: 1, words: lines[k]})
+			}
+			continue
+		}
+		c.rowspan = n
+	}
+	g.ys = ys
+}
+
+// textLines parts the words of a cell by their lines.
+func textLines(words []word, in []int32) [][]int32 {
+	var lines [][]int32
+	for _, i := range in {
+		if n := len(lines); n > 0 {
+			if p := &words[lines[n-1][0]]; math.Abs(p.base-words[i].base) < 0.5*p.size {
+				lines[n-1] = append(lines[n-1], i)
+				continue
+			}
+		}
+		lines = append(lines, []int32{i})
+	}
+	return lines
+}
+
+// listing says whether most lines are a number or lead to one.
+func listing(words []word, lines [][]int32) bool {
+	n := 0
+	for _, l := range lines {
+		first, last := &words[l[0]], &words[l[len(l)-1]]
+		if last.look&leader != 0 || len(l) <= 2 && (isNumeric(first.text) || first.text == "NA" || first.text == "N/A") {
+			n++
+		}
+	}
+	return n*10 >= len(lines)*6
+}
+
+// coarse says whether a cell holds rows of its own: lines with gaps in them.
+// Then the rules part sections of the table rather than its cells.
+func coarse(words []word, in []int32) bool {
+	gaps, lines := 0, 0
+	for k := 1; k < len(in); k++ {
+		a, b := &words[in[k-1]], &words[in[k]]
+		if math.Abs(a.base-b.base) > 0.5*b.size {
+			lines++
+			continue
+		}
+		if gap := b.x0 - a.x1; gap > 1.5*b.size && b.look&rtl == 0 {
+			gaps++
+		}
+	}
+	return lines >= 2 && gaps > 2*lines/3+1
 }
 
 // headers marks the cells of the first row as headers when they are bold and

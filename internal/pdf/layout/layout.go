@@ -148,6 +148,7 @@ type Clue struct {
 	Bold    bool    `json:"bold,omitempty"`
 	Italic  bool    `json:"italic,omitempty"`
 	Lines   int     `json:"lines,omitempty"`
+	Chars   int     `json:"chars,omitempty"`   // without spaces
 	Tagged  int     `json:"tagged,omitempty"`  // heading level by the tagged structure; -1: tagged as something else
 	Outline int     `json:"outline,omitempty"` // level of the bookmark with this title
 	Aside   bool    `json:"aside,omitempty"`   // rotated, or not in the flow of the text

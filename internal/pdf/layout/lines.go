@@ -12,6 +12,7 @@ type seg struct {
 	i, j           int // words[i:j]
 	x0, y0, x1, y1 float64
 	base, size     float64 // of most of its letters
+	reach          float64 // where it ends, without the dots that lead on
 	vote           int32
 	chars          int32
 	bold           int32 // letters that are bold, and so on
@@ -65,8 +66,8 @@ func (l *line) end() float64 {
 // sameLine says whether a word at this baseline stands on the line of s: as
 // ordinary text, or raised or lowered as an index.
 func (s *seg) sameLine(w *word) bool {
-	size := math.Max(s.size, w.size)
-	low := math.Min(s.size, w.size)
+	size := max(s.size, w.size)
+	low := min(s.size, w.size)
 	d := math.Abs(w.base - s.base)
 	if low > 0.85*size {
 		return d <= 0.3*size
@@ -75,13 +76,13 @@ func (s *seg) sameLine(w *word) bool {
 }
 
 func (s *seg) open(w *word, i int) {
-	*s = seg{i: i, j: i, x0: w.x0, y0: w.y0, x1: w.x1, y1: w.y1, base: w.base, size: w.size, owner: w.owner, label: w.look&label != 0}
+	*s = seg{i: i, j: i, reach: w.x0, x0: w.x0, y0: w.y0, x1: w.x1, y1: w.y1, base: w.base, size: w.size, owner: w.owner, label: w.look&label != 0}
 }
 
 func (s *seg) add(w *word) {
 	s.j++
-	s.x0, s.x1 = math.Min(s.x0, w.x0), math.Max(s.x1, w.x1)
-	s.y0, s.y1 = math.Min(s.y0, w.y0), math.Max(s.y1, w.y1)
+	s.x0, s.x1 = min(s.x0, w.x0), max(s.x1, w.x1)
+	s.y0, s.y1 = min(s.y0, w.y0), max(s.y1, w.y1)
 	s.chars += w.chars
 	if w.look&bold != 0 {
 		s.bold += w.chars
@@ -94,6 +95,9 @@ func (s *seg) add(w *word) {
 	}
 	if w.look&rtl != 0 {
 		s.rtl += w.chars
+	}
+	if w.look&leader == 0 || len(w.text) == 1 && s.dots == 0 {
+		s.reach = s.x1
 	}
 	if w.look&leader != 0 {
 		s.dots++
@@ -130,7 +134,7 @@ func (r *Reader) segment(words []word, taken []int32, grids []grid) {
 			if g := taken[i]; !placed[g] {
 				placed[g] = true
 				b := grids[g].box
-				r.segs = append(r.segs, seg{i: i, j: i, x0: b.X0, y0: b.Y0, x1: b.X1, y1: b.Y1, base: b.Y1, size: 10, owner: -1, grid: g + 1})
+				r.segs = append(r.segs, seg{i: i, j: i, reach: b.X1, x0: b.X0, y0: b.Y0, x1: b.X1, y1: b.Y1, base: b.Y1, size: 10, owner: -1, grid: g + 1})
 				cur = -1
 			}
 			continue
@@ -200,12 +204,15 @@ func slip(words []word, s *seg, i int) {
 
 // beside says where w stands next to p, the last word of s.
 func (r *Reader) beside(s *seg, p, w *word, words []word) place {
-	size := math.Max(s.size, w.size)
+	size := max(s.size, w.size)
 	limit := 0.9 * size
 	if p.look&mono != 0 && w.look&mono != 0 {
 		limit = 2.2 * size
 	}
 	gap := w.x0 - p.x1
+	if p.look&leader != 0 && w.look&leader == 0 && s.dots >= 4 && gap >= 0 {
+		return apart // what dots lead to stands in a column of its own
+	}
 	if isAccent(w.text) && w.x1 > s.x0-size && w.x0 < s.x1+size {
 		return accent
 	}
@@ -257,13 +264,14 @@ func (r *Reader) link(segs []seg) {
 }
 
 func onward(a, b *seg) bool {
-	size := math.Max(a.size, b.size)
+	size := max(a.size, b.size)
 	d := math.Abs(a.base - b.base)
 	lim := 0.3 * size
-	if math.Min(a.size, b.size) < 0.85*size {
+	if min(a.size, b.size) < 0.85*size {
 		lim = 0.5 * size
 	}
-	return d <= lim && b.x0 > a.x1-0.35*size && (a.owner == b.owner || a.owner < 0 || b.owner < 0)
+	// Tags part what stands close together; over a gap the place decides.
+	return d <= lim && b.x0 > a.x1-0.35*size && (a.owner == b.owner || a.owner < 0 || b.owner < 0 || b.x0-a.reach > 0.9*size)
 }
 
 func makeLine(segs []seg, i, j int) line {
@@ -272,8 +280,8 @@ func makeLine(segs []seg, i, j int) line {
 	most, dots := int32(-1), int32(0)
 	for k := i; k < j; k++ {
 		s := &segs[k]
-		l.x0, l.x1 = math.Min(l.x0, s.x0), math.Max(l.x1, s.x1)
-		l.y0, l.y1 = math.Min(l.y0, s.y0), math.Max(l.y1, s.y1)
+		l.x0, l.x1 = min(l.x0, s.x0), max(l.x1, s.x1)
+		l.y0, l.y1 = min(l.y0, s.y0), max(l.y1, s.y1)
 		l.chars += s.chars
 		l.bold += s.bold
 		l.italic += s.italic

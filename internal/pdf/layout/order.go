@@ -25,13 +25,13 @@ func (r *Reader) backwards() bool {
 	up, down := 0, 0
 	for i := 1; i < len(r.lines); i++ {
 		a, b := &r.lines[i-1], &r.lines[i]
-		size := math.Max(a.size, b.size)
+		size := max(a.size, b.size)
 		d := b.base - a.base
 		if math.Abs(d) < 0.6*size {
 			continue
 		}
-		over := math.Min(a.x1, b.x1) - math.Max(a.x0, b.x0)
-		if over < 0.5*math.Min(a.x1-a.x0, b.x1-b.x0) {
+		over := min(a.x1, b.x1) - max(a.x0, b.x0)
+		if over < 0.5*min(a.x1-a.x0, b.x1-b.x0) {
 			continue
 		}
 		if d < 0 {
@@ -88,7 +88,7 @@ func (r *Reader) cut(segs []seg, words []word, depth int) {
 		}
 		x0, x1 := math.Inf(1), math.Inf(-1)
 		for i := range segs {
-			x0, x1 = math.Min(x0, segs[i].x0), math.Max(x1, segs[i].x1)
+			x0, x1 = min(x0, segs[i].x0), max(x1, segs[i].x1)
 		}
 		// What reaches over more than half of the width parts what is above
 		// from what is below.
@@ -115,7 +115,7 @@ func (r *Reader) cut(segs []seg, words []word, depth int) {
 func (r *Reader) rows(segs []seg) {
 	for i := 0; i < len(segs); {
 		j := i + 1
-		for j < len(segs) && segs[j].grid == 0 && segs[i].grid == 0 && math.Abs(segs[j].base-segs[i].base) <= 0.3*math.Max(segs[i].size, segs[j].size) {
+		for j < len(segs) && segs[j].grid == 0 && segs[i].grid == 0 && math.Abs(segs[j].base-segs[i].base) <= 0.3*max(segs[i].size, segs[j].size) {
 			j++
 		}
 		row := segs[i:j]
@@ -176,16 +176,19 @@ func gutter(segs []seg, words []word) (float64, bool) {
 		if gap := e.x0 - reach; i >= 3 && len(edges)-i >= 3 && gap > best && wordsLeft >= 3*i && total-wordsLeft >= 3*(len(edges)-i) {
 			best, at = gap, reach+gap/2
 		}
-		reach = math.Max(reach, e.x1)
+		reach = max(reach, e.x1)
 		wordsLeft += wordsOf(&segs[e.i], words)
 	}
 	return at, at != 0
 }
 
-func wordsOf(s *seg, words []word) int {
+func wordsOf(s *seg, words []word) int { return wordCount(words[s.i:s.j]) }
+
+// wordCount counts words by the spaces between them.
+func wordCount(words []word) int {
 	n := 0
-	for i := s.i; i < s.j; i++ {
-		if i == s.i || words[i].space || words[i].brk {
+	for i := range words {
+		if i == 0 || words[i].space || words[i].brk {
 			n++
 		}
 	}
@@ -205,26 +208,31 @@ type region struct {
 const maxGrow = 400 // lines in a region; no page of prose or numbers has more
 
 // grow follows the gaps of line a downwards for as long as they stay open.
-func (r *Reader) grow(lines []line, a int) region {
+func (r *Reader) grow(lines []line, a int, words []word) region {
 	l := &lines[a]
 	g := region{a: a, b: a + 1, size: l.size}
 	gaps := r.gaps[:0]
 	for k := l.i + 1; k < l.j && len(gaps) < 64; k++ {
-		gaps = append(gaps, span{r.segs[k-1].x1, r.segs[k].x0})
+		gaps = append(gaps, span{r.segs[k-1].reach, r.segs[k].x0})
 	}
+	across := 0
 	for b := a + 1; b < len(lines) && b-a < maxGrow; b++ {
 		n := &lines[b]
 		p := &lines[b-1]
-		size := math.Max(n.size, p.size)
+		size := max(n.size, p.size)
 		if d := n.base - p.base; n.grid != 0 || d <= 0.3*size || d > 3.4*size || math.Abs(n.size-l.size) > 0.1*l.size && !r.sheet.ocr {
 			break
 		}
-		left := r.narrow(gaps, n, 0.5*math.Min(n.size, p.size))
-		if len(left) == 0 || len(left) < len(gaps) && b-a >= 2 {
-			break
+		left := r.narrow(gaps, n, 0.5*min(n.size, p.size))
+		if len(left) < len(gaps) && b-a >= 2 && len(gaps) >= 3 && len(left)*4 >= len(gaps)*3 {
+			left = r.squeeze(gaps, left, n, words)
 		}
-		// A line on its own that merely ends before the gap may be the end
-		// of a paragraph that has nothing to do with what stands above.
+		if len(left) == 0 || len(left) < len(gaps) && b-a >= 2 {
+			if across++; b-a < 2 || across*5 > b-a+5 || !r.resumes(lines, b, gaps, len(left)) {
+				break
+			}
+			continue // a row over several columns, or one that is too full
+		}
 		gaps, r.gaps3 = left, gaps
 		g.b = b + 1
 	}
@@ -233,18 +241,35 @@ func (r *Reader) grow(lines []line, a int) region {
 	return g
 }
 
+// resumes says whether the gaps that line b closes, save left of them, go on
+// under it as if nothing had been.
+func (r *Reader) resumes(lines []line, b int, gaps []span, left int) bool {
+	l := &lines[b]
+	if b+1 >= len(lines) || len(gaps) < 2 || left*4 < len(gaps)*3 && (l.j-l.i > 1 || l.chars > 100) {
+		return false
+	}
+	n := &lines[b+1]
+	if d := n.base - l.base; n.grid != 0 || n.j-n.i < 2 || d <= 0.3*l.size || d > 3.4*l.size || math.Abs(n.size-l.size) > 0.1*l.size {
+		return false
+	}
+	at := len(r.gaps3)
+	open := len(r.narrow(gaps, n, 0.5*n.size))
+	r.gaps3 = r.gaps3[:at]
+	return open >= len(gaps)
+}
+
 // narrow takes what line n covers from the gaps.
 func (r *Reader) narrow(gaps []span, n *line, least float64) []span {
 	out := r.gaps3[:0]
 	k := n.i
 	for _, gap := range gaps {
 		x := gap.x0
-		for k > n.i && r.segs[k-1].x1 > x {
+		for k > n.i && r.segs[k-1].reach > x {
 			k--
 		}
 		for ; k < n.j && len(out) < 64; k++ {
 			s := &r.segs[k]
-			if s.x1 <= x {
+			if s.reach <= x {
 				continue
 			}
 			if s.x0 >= gap.x1 {
@@ -253,7 +278,7 @@ func (r *Reader) narrow(gaps []span, n *line, least float64) []span {
 			if s.x0-x >= least {
 				out = append(out, span{x, s.x0})
 			}
-			x = math.Max(x, s.x1)
+			x = max(x, s.reach)
 		}
 		if gap.x1-x >= least && len(out) < 64 {
 			out = append(out, span{x, gap.x1})
@@ -262,6 +287,46 @@ func (r *Reader) narrow(gaps []span, n *line, least float64) []span {
 	// A gap with nothing to its left or right in any line parts nothing, but
 	// the gaps began between two segs, so there is something.
 	return out
+}
+
+// squeeze puts back the gaps that line n closed, where two of its words stand
+// on either side: full cells come close to each other.
+func (r *Reader) squeeze(gaps, left []span, n *line, words []word) []span {
+	out := r.gaps2[:0]
+	for _, gap := range gaps {
+		kept := false
+		for _, l := range left {
+			if l.x0 >= gap.x0 && l.x1 <= gap.x1 {
+				out = append(out, l)
+				kept = true
+			}
+		}
+		if kept {
+			continue
+		}
+		for k := n.i; k < n.j; k++ {
+			s := &r.segs[k]
+			if s.x0 >= gap.x1 || s.x1 <= gap.x0 {
+				continue
+			}
+			for i := s.i + 1; i < s.j; i++ {
+				x0, x1 := max(words[i-1].x1, gap.x0), min(words[i].x0, gap.x1)
+				if x1-x0 >= 0.12*n.size {
+					out = append(out, span{x0, x1})
+					kept = true
+					break
+				}
+			}
+			if kept {
+				break
+			}
+		}
+		if !kept {
+			return left
+		}
+	}
+	r.gaps2 = out
+	return append(r.gaps3[:0], out...)
 }
 
 // column says in which column of the region x lies.
@@ -278,28 +343,19 @@ func (g *region) column(x float64) int {
 	return lo
 }
 
-// columns finds where lines run across columns of prose and reads the columns
-// one after the other.
+// columns finds where the stream goes down the page across columns of prose,
+// and reads the columns one after the other.
 func (r *Reader) columns(words []word) {
 	lines := r.lines
 	out := r.lines2[:0]
 	for i := 0; i < len(lines); {
-		if n := r.zigzag(lines, i, words); n > 0 {
-			for side := range 2 {
-				for k := i + side; k < i+n; k += 2 {
-					out = append(out, lines[k])
-				}
-			}
-			i += n
-			continue
-		}
-		if lines[i].j-lines[i].i < 2 {
+		g, ok := r.descend(lines, i)
+		if !ok {
 			out = append(out, lines[i])
 			i++
 			continue
 		}
-		g := r.grow(lines, i)
-		if g.b-g.a < 3 || !g.wide() || !r.prose(lines, &g, words) {
+		if !g.wide() || !r.prose(lines, &g, words) {
 			skip := max(1, (g.b-g.a)/4)
 			out = append(out, lines[i:i+skip]...)
 			i += skip
@@ -325,6 +381,57 @@ func (r *Reader) columns(words []word) {
 		i = g.b
 	}
 	r.lines, r.lines2 = out, lines
+}
+
+// descend follows a gap downwards from line a on, over lines on either side of
+// it and lines across it, for as long as the stream goes down. Columns that
+// the stream reads to their end go up again after a side is done, so they do
+// not get far.
+func (r *Reader) descend(lines []line, a int) (region, bool) {
+	l := &lines[a]
+	g := region{a: a, b: a + 1, size: l.size}
+	if l.grid != 0 || l.leader {
+		return g, false
+	}
+	gaps := r.gaps[:0]
+	for k := l.i + 1; k < l.j && len(gaps) < 8; k++ {
+		gaps = append(gaps, span{r.segs[k-1].x1, r.segs[k].x0})
+	}
+	if len(gaps) == 0 {
+		// Two lines side by side, at heights that are not quite the same.
+		if a+1 >= len(lines) {
+			return g, false
+		}
+		n := &lines[a+1]
+		if n.grid != 0 || math.Abs(n.base-l.base) > 1.5*l.size {
+			return g, false
+		}
+		switch {
+		case n.x0-l.x1 >= 0.8*l.size:
+			gaps = append(gaps, span{l.x1, n.x0})
+		case l.x0-n.x1 >= 0.8*l.size:
+			gaps = append(gaps, span{n.x1, l.x0})
+		default:
+			return g, false
+		}
+	}
+	last := l.base
+	for b := a + 1; b < len(lines) && b-a < maxGrow; b++ {
+		n := &lines[b]
+		if n.grid != 0 || n.leader || n.base < last-0.8*n.size || n.base > last+4*max(n.size, g.size) {
+			break
+		}
+		left := r.narrow(gaps, n, 0.5*n.size)
+		if len(left) == 0 || len(left) < len(gaps) && b-a >= 2 {
+			break
+		}
+		gaps, r.gaps3 = left, gaps
+		last = max(last, n.base)
+		g.b = b + 1
+	}
+	r.gaps = gaps
+	g.gaps = gaps
+	return g, g.b-g.a >= 3
 }
 
 // wide says whether the gaps are wide enough for the gutter of columns. Few
@@ -357,13 +464,9 @@ func (r *Reader) prose(lines []line, g *region, words []word) bool {
 		return false
 	}
 	var stat [6]columnStat
-	both := 0
+	pieces, switches, side := 0, 0, -1
 	for k := g.a; k < g.b; k++ {
 		l := &lines[k]
-		if l.leader {
-			return false
-		}
-		in := 0
 		for s := l.i; s < l.j; {
 			c := g.column(r.segs[s].x0)
 			e := s + 1
@@ -372,10 +475,14 @@ func (r *Reader) prose(lines []line, g *region, words []word) bool {
 			}
 			st := &stat[c]
 			st.rows++
-			in++
+			pieces++
+			if c != side {
+				switches++
+				side = c
+			}
 			w := r.segs[e-1].x1 - r.segs[s].x0
 			st.width += w
-			st.widest = math.Max(st.widest, w)
+			st.widest = max(st.widest, w)
 			first, _ := utf8.DecodeRuneInString(words[r.segs[s].i].text)
 			if unicode.IsLower(first) {
 				st.lower++
@@ -393,11 +500,9 @@ func (r *Reader) prose(lines []line, g *region, words []word) bool {
 				}
 			}
 		}
-		if in > 1 {
-			both++
-		}
 	}
-	if both < 3 || both*5 < 2*(g.b-g.a) {
+	// From side to side again and again.
+	if switches < 5 || switches*3 < pieces {
 		return false
 	}
 	allUpper := true
@@ -425,50 +530,6 @@ func (r *Reader) prose(lines []line, g *region, words []word) bool {
 	return rules < 2
 }
 
-// zigzag finds lines that alternate between two columns whose heights are not
-// the same, and says how many there are.
-func (r *Reader) zigzag(lines []line, i int, words []word) int {
-	if i+5 >= len(lines) {
-		return 0
-	}
-	l, m := &lines[i], &lines[i+1]
-	if l.grid != 0 || m.grid != 0 || l.x1+0.9*l.size > m.x0 || math.Abs(m.base-l.base) > 1.2*l.size {
-		return 0
-	}
-	left, right := l.x1, m.x0
-	n := 2
-	count := wordsIn(r, l, words) + wordsIn(r, m, words)
-	for k := i + 2; k < len(lines) && n < maxGrow; k++ {
-		c, up := &lines[k], &lines[k-2]
-		d := c.base - up.base
-		if c.grid != 0 || d <= 0.3*c.size || d > 2.5*c.size {
-			break
-		}
-		if (k-i)%2 == 0 {
-			left = math.Max(left, c.x1)
-		} else {
-			right = math.Min(right, c.x0)
-		}
-		if right-left < 0.9*c.size {
-			break
-		}
-		count += wordsIn(r, c, words)
-		n++
-	}
-	if n < 6 || count < 3*n {
-		return 0
-	}
-	return n
-}
-
-func wordsIn(r *Reader, l *line, words []word) int {
-	n := 0
-	for k := l.i; k < l.j; k++ {
-		n += wordsOf(&r.segs[k], words)
-	}
-	return n
-}
-
 // edges moves what was written first but stands below everything to the end
 // (a footer), and what was written last but stands above everything to the
 // front (a header, a title in a frame of its own).
@@ -481,7 +542,7 @@ func (r *Reader) edges() {
 	limit := min(most, n-1)
 	bottom := math.Inf(-1) // of lines[k:]
 	for k := limit; k < n; k++ {
-		bottom = math.Max(bottom, mid(&r.lines[k]))
+		bottom = max(bottom, mid(&r.lines[k]))
 	}
 	for k := limit; k >= 1; k-- {
 		if r.below(r.lines[:k], bottom, &r.lines[n-1]) {
@@ -490,11 +551,12 @@ func (r *Reader) edges() {
 			copy(r.lines[n-k:], head)
 			return
 		}
-		bottom = math.Max(bottom, mid(&r.lines[k-1]))
+		bottom = max(bottom, mid(&r.lines[k-1]))
 	}
+	r.late()
 	top := math.Inf(1) // of lines[:n-k]
 	for k := range n - limit {
-		top = math.Min(top, mid(&r.lines[k]))
+		top = min(top, mid(&r.lines[k]))
 	}
 	for k := limit; k >= 1; k-- {
 		if r.above(r.lines[n-k:], top, &r.lines[0]) {
@@ -503,7 +565,28 @@ func (r *Reader) edges() {
 			copy(r.lines, tail)
 			return
 		}
-		top = math.Min(top, mid(&r.lines[n-k]))
+		top = min(top, mid(&r.lines[n-k]))
+	}
+}
+
+// late moves what stands right above the first line, and comes after it in the
+// stream, before it: the title of a table that was drawn first.
+func (r *Reader) late() {
+	for moved := 0; moved < 6; moved++ {
+		first := &r.lines[moved]
+		best := -1
+		for i := moved + 1; i < len(r.lines); i++ {
+			if best < 0 || mid(&r.lines[i]) < mid(&r.lines[best]) {
+				best = i
+			}
+		}
+		if best < 0 || !overlap(&r.lines[best], first) || r.lines[best].y1 > first.y0+0.3*r.lines[best].size {
+			return
+		}
+		// A line that another one stands beside is not on its own.
+		l := r.lines[best]
+		copy(r.lines[moved+1:best+1], r.lines[moved:best])
+		r.lines[moved] = l
 	}
 }
 
@@ -530,7 +613,7 @@ func (r *Reader) above(lines []line, top float64, first *line) bool {
 	return true
 }
 
-func overlap(a, b *line) bool { return math.Min(a.x1, b.x1) > math.Max(a.x0, b.x0) }
+func overlap(a, b *line) bool { return min(a.x1, b.x1) > max(a.x0, b.x0) }
 
 func mid(l *line) float64 { return (l.y0 + l.y1) / 2 }
 

@@ -77,7 +77,7 @@ func (r *Reader) goesOn(words []word, a, b *line) bool {
 	}
 	last := lastWord(words, r.segs, a)
 	return last != nil && !endsSentence(last.text) && math.Abs(a.start()-b.start()) < 3*a.size &&
-		a.end()+firstWidth(words, r.segs, b)+1.1*a.size >= math.Max(a.end(), b.end())
+		a.end()+firstWidth(words, r.segs, b)+1.1*a.size >= max(a.end(), b.end())
 }
 
 func (r *Reader) role(owner int32) role {
@@ -118,7 +118,7 @@ func (r *Reader) runsOn(a, b *line) bool {
 	if a.grid != 0 || b.grid != 0 {
 		return false
 	}
-	size := math.Max(a.size, b.size)
+	size := max(a.size, b.size)
 	d := b.base - a.base
 	if d <= 0.3*size || d > 2.7*size {
 		return false
@@ -126,7 +126,7 @@ func (r *Reader) runsOn(a, b *line) bool {
 	if differ(a.size, b.size, r.sheet.ocr) {
 		return false
 	}
-	return math.Min(a.x1, b.x1)-math.Max(a.x0, b.x0) > -2*size
+	return min(a.x1, b.x1)-max(a.x0, b.x0) > -2*size
 }
 
 func differ(a, b float64, ocr bool) bool {
@@ -134,7 +134,7 @@ func differ(a, b float64, ocr bool) bool {
 	if ocr {
 		slack = 0.3
 	}
-	return math.Abs(a-b) > slack*math.Max(a, b)
+	return math.Abs(a-b) > slack*max(a, b)
 }
 
 // paragraphs parts lines[i:j], which stand under each other in one size, into
@@ -269,9 +269,9 @@ func (r *Reader) leading(run []line) float64 {
 		if !ok {
 			usual = 1.2 * size
 		}
-		lead = math.Min(lead, math.Max(usual, 1.2*size))
+		lead = min(lead, max(usual, 1.2*size))
 	}
-	return math.Max(lead, 0.8*size)
+	return max(lead, 0.8*size)
 }
 
 // leads finds the usual leading of each size on the page.
@@ -325,8 +325,8 @@ func (r *Reader) margins(words []word, run []line, at int) margins {
 	}
 	ends := r.floats[:0]
 	for k := range run {
-		m.left = math.Min(m.left, run[k].start())
-		m.wide = math.Max(m.wide, run[k].x1-run[k].x0)
+		m.left = min(m.left, run[k].start())
+		m.wide = max(m.wide, run[k].x1-run[k].x0)
 		ends = append(ends, run[k].end())
 	}
 	r.floats = ends
@@ -411,7 +411,7 @@ func firstWidth(words []word, segs []seg, l *line) float64 {
 	s := &segs[l.i]
 	x0, x1 := words[s.i].x0, words[s.i].x1
 	for k := s.i + 1; k < s.j && !words[k].space && !words[k].brk; k++ {
-		x0, x1 = math.Min(x0, words[k].x0), math.Max(x1, words[k].x1)
+		x0, x1 = min(x0, words[k].x0), max(x1, words[k].x1)
 	}
 	if words[s.i].look&cjk != 0 {
 		return words[s.i].size // breaks anywhere
@@ -531,8 +531,8 @@ func (r *Reader) block(words []word, run []line, breaks []bool, skip int) Block 
 	c.Box = Rect{run[0].x0, run[0].y0, run[0].x1, run[0].y1}
 	for k := range run {
 		l := &run[k]
-		c.Box.X0, c.Box.X1 = math.Min(c.Box.X0, l.x0), math.Max(c.Box.X1, l.x1)
-		c.Box.Y0, c.Box.Y1 = math.Min(c.Box.Y0, l.y0), math.Max(c.Box.Y1, l.y1)
+		c.Box.X0, c.Box.X1 = min(c.Box.X0, l.x0), max(c.Box.X1, l.x1)
+		c.Box.Y0, c.Box.Y1 = min(c.Box.Y0, l.y0), max(c.Box.Y1, l.y1)
 		chars += l.chars
 		nb += l.bold
 		ni += l.italic
@@ -542,7 +542,7 @@ func (r *Reader) block(words []word, run []line, breaks []bool, skip int) Block 
 	}
 	c.Size = math.Round(c.Size*100) / 100
 	c.Bold, c.Italic = nb*10 >= chars*9, ni*10 >= chars*9
-	c.Lines = len(run)
+	c.Lines, c.Chars = len(run), int(chars)
 	c.Entry = run[0].entry
 	if t := r.sheet.tree; t != nil && run[0].owner >= 0 {
 		if c.Tagged = t.heading(run[0].owner); c.Tagged == 0 {
@@ -595,8 +595,9 @@ func (r *Reader) carries(b *Block) bool {
 		return false
 	}
 	a.Clue.Lines += b.Clue.Lines
+	a.Clue.Chars += b.Clue.Chars
 	p, q := a.Clue.Box, b.Clue.Box
-	a.Clue.Box = Rect{math.Min(p.X0, q.X0), math.Min(p.Y0, q.Y0), math.Max(p.X1, q.X1), math.Max(p.Y1, q.Y1)}
+	a.Clue.Box = Rect{min(p.X0, q.X0), min(p.Y0, q.Y0), max(p.X1, q.X1), max(p.Y1, q.Y1)}
 	if hy {
 		// The hyphen that flow kept at the end of the column.
 		left := strings.TrimSuffix(end.Text, "-")

@@ -136,8 +136,11 @@ func TestCharactersComeOutAsPlainText(t *testing.T) {
 		{"a symbol font", "\uf0b7x", "•x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := clean(c.in); got != c.want {
-				t.Errorf("clean(%q) = %q, want %q", c.in, got, c.want)
+			if plain(c.in) >= 0 {
+				t.Errorf("%q passes for plain text", c.in)
+			}
+			if got := scrub(c.in); got != c.want {
+				t.Errorf("scrub(%q) = %q, want %q", c.in, got, c.want)
 			}
 		})
 	}

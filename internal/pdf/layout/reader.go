@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"strings"
 	"unicode"
 )
 
@@ -17,6 +18,7 @@ type Reader struct {
 	lines     []line
 	lines2    []line
 	gaps      []span
+	gaps2     []span
 	gaps3     []span
 	rules     []rule
 	placed    []bool
@@ -48,20 +50,27 @@ func NewReader(bookmarks []Bookmark) *Reader {
 		votes:  map[[2]int32]int{},
 	}
 	for _, b := range bookmarks {
-		key := string(appendKey(nil, b.Title))
-		if b.Page < 1 || key == "" || len(key) > 300 {
-			continue
-		}
-		m := r.titles[b.Page]
-		if m == nil {
-			m = map[string]int{}
-			r.titles[b.Page] = m
-		}
-		if _, ok := m[key]; !ok {
-			m[key] = min(max(b.Level, 1), 16)
+		r.addTitle(b, b.Title)
+		if number, rest, ok := strings.Cut(strings.TrimSpace(b.Title), " "); ok && isNumeric(number) && len(rest) > 3 {
+			r.addTitle(b, rest) // the number may stand only in the outline
 		}
 	}
 	return r
+}
+
+func (r *Reader) addTitle(b Bookmark, title string) {
+	key := string(appendKey(nil, title))
+	if b.Page < 1 || key == "" || len(key) > 300 {
+		return
+	}
+	m := r.titles[b.Page]
+	if m == nil {
+		m = map[string]int{}
+		r.titles[b.Page] = m
+	}
+	if _, ok := m[key]; !ok {
+		m[key] = min(max(b.Level, 1), 16)
+	}
 }
 
 // Page reads one page. The pages may come in any order; the result is the
@@ -121,7 +130,7 @@ func (r *Reader) aside(s *sheet, page int) {
 	for step := range 24 {
 		group = group[:0]
 		for i := range s.asides {
-			if r.steps[i] == step {
+			if r.steps[i] == step && s.asides[i].chars > 0 {
 				w := s.asides[i]
 				turn(&w, step, step)
 				group = append(group, w)

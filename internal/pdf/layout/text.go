@@ -364,8 +364,8 @@ func (r *Reader) flow(words []word, lines []line, breaks []bool, skip int) []Spa
 
 // raised says whether a word is set as an index to text at this baseline.
 func (w *word) raised(base, size float64) look {
-	if w.size >= 0.9*size || w.chars > 16 {
-		return 0
+	if w.size >= 0.9*size || w.chars > 12 || w.chars > 4 && strings.IndexFunc(w.text, func(r rune) bool { return !unicode.IsLetter(r) }) < 0 {
+		return 0 // a whole word is small type, not an index
 	}
 	switch d := base - w.base; {
 	case d > 0.15*size:
@@ -421,7 +421,7 @@ func (r *Reader) cellSpans(words []word, in []int32) []Span {
 		}
 		what := glue
 		if prev != nil {
-			if d := cur.base - base; cur.x0 < prev.x0 && (d > 0.5*size || d < -0.5*size) {
+			if d := cur.base - base; cur.x0 < prev.x0 && (d > 0.5*size || d < -0.5*size) || d > 0.8*size {
 				what = across(prev, cur)
 				base = cur.base
 			} else {
@@ -436,4 +436,21 @@ func (r *Reader) cellSpans(words []word, in []int32) []Span {
 		prev = cur
 	}
 	return w.done(prev != nil && prev.hyphen)
+}
+
+// turnedSpans writes the words of a cell that are not upright.
+func (r *Reader) turnedSpans(in []int32, more bool) []Span {
+	words := make([]word, 0, len(in))
+	at := make([]int32, 0, len(in))
+	for n, i := range in {
+		w := r.sheet.asides[i]
+		turn(&w, r.steps[i], r.steps[i])
+		words = append(words, w)
+		at = append(at, int32(n))
+	}
+	spans := r.cellSpans(words, at)
+	if more && len(spans) > 0 {
+		spans[0].Text = " " + spans[0].Text
+	}
+	return spans
 }

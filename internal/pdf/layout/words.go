@@ -73,8 +73,12 @@ func (r *Reader) gather(p *Page, res *Result) *sheet {
 	for i := range words {
 		in := &words[i]
 		hidden := in.Hidden != "" && (in.Hidden != HiddenInvisible || !s.ocr)
-		text := clean(in.Text)
-		n := letters(text)
+		text := in.Text
+		n := plain(text)
+		if n < 0 {
+			text = scrub(text)
+			n = letters(text)
+		}
 		if hidden {
 			res.Hidden += n
 			r.hide(in, text)
@@ -97,7 +101,7 @@ func (r *Reader) gather(p *Page, res *Result) *sheet {
 			w.y0, w.y1 = w.y1, w.y0
 		}
 		if !(w.size >= 0.5 && w.size <= 5000) { // NaN as well
-			w.size = math.Min(math.Max(w.y1-w.y0, 1), 5000)
+			w.size = min(max(w.y1-w.y0, 1), 5000)
 		}
 		if in.Font >= 0 && in.Font < len(fonts) {
 			w.look = fonts[in.Font]
@@ -228,7 +232,7 @@ func turn(w *word, frame, own int) {
 	if own == frame {
 		// The baseline of turned text is not a y. Letters stand on it with
 		// about a fifth of the size below.
-		w.base = w.y1 - 0.2*math.Min(w.size, w.y1-w.y0)
+		w.base = w.y1 - 0.2*min(w.size, w.y1-w.y0)
 	} else {
 		w.base = w.y1
 	}
@@ -245,16 +249,21 @@ func turnRect(b Rect, step int) Rect {
 	cx, cy := turnPoint(b.X0, b.Y1)
 	dx, dy := turnPoint(b.X1, b.Y1)
 	return Rect{
-		math.Min(math.Min(ax, bx), math.Min(cx, dx)), math.Min(math.Min(ay, by), math.Min(cy, dy)),
-		math.Max(math.Max(ax, bx), math.Max(cx, dx)), math.Max(math.Max(ay, by), math.Max(cy, dy)),
+		min(min(ax, bx), min(cx, dx)), min(min(ay, by), min(cy, dy)),
+		max(max(ax, bx), max(cx, dx)), max(max(ay, by), max(cy, dy)),
 	}
 }
 
 func finite(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
+	switch {
+	case v >= -far && v <= far:
+		return v
+	case v > far:
+		return far
+	case v < -far:
+		return -far
 	}
-	return math.Min(math.Max(v, -far), far)
+	return 0 // NaN
 }
 
 func sane(v, otherwise float64) float64 {
@@ -344,27 +353,26 @@ func fontLooks(fonts []Font) []look {
 	return looks
 }
 
-// clean gives the text of a word as plain text: ligatures as letters, no
-// control characters, no soft hyphens.
-func clean(s string) string {
-	plain := true
+// plain counts the characters of a word that is plain text as it is: ASCII
+// without control characters and rows of dots. Most are. Negative: it is not.
+func plain(s string) int {
 	dots := 0
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '.' {
+		switch c := s[i]; {
+		case c <= ' ' || c >= 0x7f:
+			return -1
+		case c == '.':
 			dots++
 		}
-		if c <= ' ' || c >= 0x7f {
-			plain = false
-			break
-		}
 	}
-	if plain && dots < 4 {
-		return s
+	if dots >= 4 {
+		return -1
 	}
-	return scrub(s)
+	return len(s)
 }
 
+// scrub gives the text of a word as plain text: ligatures as letters, no
+// control characters, no soft hyphens.
 func scrub(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
