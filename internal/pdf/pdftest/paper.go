@@ -428,10 +428,18 @@ func paper() ([]byte, PaperFacts) {
 	s.startPage()
 	s.titleBlock()
 
+	s.source(paperSource)
+	s.endColumn()
+	s.endPage()
+	return s.doc.Bytes(), s.facts
+}
+
+// source sets a text with the marks of paperSource.
+func (s *setter) source(text string) {
 	body := bodyStyle()
 	var notes []note
 	first := 0.0 // no indent after a heading
-	for line := range strings.Lines(paperSource) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case strings.HasPrefix(line, "## "):
@@ -486,9 +494,6 @@ func paper() ([]byte, PaperFacts) {
 			notes, first = nil, body.indent
 		}
 	}
-	s.endColumn()
-	s.endPage()
-	return s.doc.Bytes(), s.facts
 }
 
 // item sets an item of a list, its lines hung beside the bullet.
