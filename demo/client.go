@@ -17,6 +17,7 @@ const maxAnswer = 16 << 20 // bytes of an answer that are read
 type request struct {
 	URL      string  `json:"url"`
 	Mode     string  `json:"mode,omitempty"`
+	Pages    string  `json:"pages,omitempty"`
 	MaxChars int     `json:"max_chars,omitempty"`
 	Offset   int     `json:"offset,omitempty"`
 	Snapshot string  `json:"snapshot,omitempty"`
@@ -54,6 +55,10 @@ type answer struct {
 		} `json:"hops"`
 		Protocol string `json:"protocol"`
 	} `json:"receipt"`
+	Pages struct {
+		Total    int   `json:"total"`
+		Returned []int `json:"returned"`
+	} `json:"pages"`
 	Warnings []struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`

@@ -27,8 +27,10 @@ import (
 )
 
 const (
-	walkWithin = 60 * time.Second // for the whole walk, on a slow and busy machine
-	stepWithin = 15 * time.Second
+	// On a slow and busy machine. The first PDF of a machine waits until the
+	// engine that reads it has been compiled.
+	walkWithin = 5 * time.Minute
+	stepWithin = 2 * time.Minute
 )
 
 func main() {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sift.build/sift/internal/pdf/pdftest"
 )
 
 // built makes the real binary once for a test.
@@ -18,6 +20,7 @@ func built(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("needs a build of cmd/sift; run without -short")
 	}
+	t.Setenv("XDG_CACHE_HOME", pdftest.CacheHome()) // or the PDF engine would be compiled once more
 	binary := filepath.Join(t.TempDir(), "sift")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "sift.build/sift/cmd/sift")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

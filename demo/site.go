@@ -13,6 +13,8 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/encoding/japanese"
+
+	"sift.build/sift/internal/pdf/pdftest"
 )
 
 // site is a small web site: Go's own documentation pages, byte for byte, and
@@ -20,6 +22,7 @@ import (
 type site struct {
 	pages   map[string][]byte // by name
 	encoded map[string][]byte // go_spec.html, by content coding
+	paper   []byte            // a PDF
 
 	waiting chan struct{} // one for every request that /held/ has taken in
 	release chan struct{} // closed: /held/ answers
@@ -31,7 +34,7 @@ type site struct {
 // newSite reads Go's pages from a doc folder.
 func newSite(doc string) (*site, error) {
 	s := &site{
-		pages: make(map[string][]byte), encoded: make(map[string][]byte), seen: make(map[string][]int),
+		pages: make(map[string][]byte), encoded: make(map[string][]byte), paper: pdftest.Paper(), seen: make(map[string][]int),
 		waiting: make(chan struct{}, 8), release: make(chan struct{}),
 	}
 	for _, name := range []string{"asm.html", "go_mem.html", "go_spec.html"} {
@@ -82,6 +85,7 @@ func (s *site) handler() (http.Handler, error) {
 	}
 	serve("/coffee.html", "text/html", http.StatusOK, []byte(coffee)) // only its meta element says Shift_JIS
 	serve("/offer.html", utf8HTML, http.StatusOK, []byte(offerPage))
+	serve("/download/7", "application/octet-stream", http.StatusOK, s.paper)
 	serve("/order.json", "application/json", http.StatusOK, []byte(orderJSON))
 	serve("/removed.html", utf8HTML, http.StatusNotFound, []byte(removedPage))
 	for coding, body := range s.encoded {

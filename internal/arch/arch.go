@@ -27,6 +27,7 @@ func Table() map[string]Rule {
 		"internal/normalize": {Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
 		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet"}, Std: []string{}},
 		"internal/render":    {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text"}, Std: []string{}},
+		"internal/narrow":    {Ours: []string{"sift", "render"}, Std: []string{}},
 		"internal/dcache":    {Outside: []string{"modernc.org/sqlite", "github.com/klauspost/compress", "golang.org/x/sys"}},
 		"internal/auth":      {Ours: []string{"sift"}},
 		"internal/child":     {Outside: []string{"github.com/elastic/go-seccomp-bpf", "golang.org/x/net/bpf", "golang.org/x/sync", "golang.org/x/sys"}},
@@ -53,7 +54,7 @@ func Table() map[string]Rule {
 		// Not part of the product: production code imports none of these.
 		"internal/pdf/pdftest": {},
 
-		"demo":            {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
+		"demo":            {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
 		"demo/server":     {},
 		"tools/poolbench": {Ours: []string{"fanout"}, Outside: []string{"github.com/alitto/pond/v2", "github.com/sourcegraph/conc", "golang.org/x/sync"}},
 		"examples/fanout": {Ours: []string{"fanout"}},
