@@ -558,7 +558,7 @@ func judge(results []*Result, ri, bi int, body float64, bodyBold bool) (candidat
 	if level > 0 {
 		return c, true
 	}
-	if b.Kind == Item && !(numbered && (large || strong)) {
+	if b.Kind == Item && !(numbered && (large || strong) && alone(results[ri].Blocks, bi)) {
 		return c, false
 	}
 	if b.Clue.Entry || caption(c.text) || !wordy(c.text) || b.Clue.Lines > 4 {
@@ -587,6 +587,11 @@ func judge(results []*Result, ri, bi int, body float64, bodyBold bool) (candidat
 		}
 	}
 	return c, false
+}
+
+// alone says whether no item stands next to block i.
+func alone(blocks []Block, i int) bool {
+	return (i == 0 || blocks[i-1].Kind != Item) && (i+1 == len(blocks) || blocks[i+1].Kind != Item)
 }
 
 // numberDepth reads the number of a heading: 1 for "2 Methods", 2 for "2.1",
@@ -742,13 +747,26 @@ func withoutAuthors(all []candidate, results []*Result) []candidate {
 		return all
 	}
 	n := 1
-	for n < len(all) && all[n].result == all[0].result && all[n].block == all[n-1].block+1 {
+	cover := len(results) > 2 && results[all[0].result].Chars < 600
+	if cover {
+		// The first page is a title page: what it says beside the title, in
+		// type that comes nowhere else, is no heading of the text.
+		for n < len(all) && all[n].result == all[0].result {
+			n++
+		}
+		for i := 1; i < n; i++ {
+			if all[i].class.before(all[0].class) < 0 {
+				all[0], all[i] = all[i], all[0]
+			}
+		}
+	}
+	for !cover && n < len(all) && all[n].result == all[0].result && all[n].block == all[n-1].block+1 {
 		n++
 	}
 	out := all[:1]
 	for i := 1; i < len(all); i++ {
 		c := all[i]
-		if i < n && c.level == 0 && !c.class.bold && c.class.size < all[0].class.size &&
+		if i < n && c.level == 0 && (cover || !c.class.bold) && c.class.size < all[0].class.size &&
 			!slices.ContainsFunc(all[n:], func(d candidate) bool { return d.class == c.class }) {
 			if b := &results[c.result].Blocks[c.block]; b.Kind == Heading {
 				b.Kind = Paragraph
@@ -851,9 +869,14 @@ func assign(all []candidate, results []*Result, tagged bool) {
 		}
 		return
 	}
+	rare := rareClasses(all, len(results))
 	next, start := 1, class{}
 	base := 1
 	for i, c := range classes {
+		if i > 0 && rare[c] {
+			level[c] = min(next, 6) // takes no level for itself
+			continue
+		}
 		same := i > 0 && c.size == start.size && c.bold == start.bold
 		switch {
 		case same && c.depth > start.depth:
@@ -897,6 +920,27 @@ func assign(all []candidate, results []*Result, tagged bool) {
 		}
 		set(results, &all[i], l)
 	}
+}
+
+// rareClasses are those that come on one page only of a long document, such as
+// the type of a cover. If they had levels of their own there would be none left
+// for the text.
+func rareClasses(all []candidate, pages int) map[class]bool {
+	if pages < 4 {
+		return nil
+	}
+	rare := map[class]bool{}
+	page := map[class]int{}
+	for i := range all {
+		c := &all[i]
+		if p, ok := page[c.class]; !ok {
+			page[c.class] = c.result
+			rare[c.class] = true
+		} else if p != c.result {
+			rare[c.class] = false
+		}
+	}
+	return rare
 }
 
 // topOutlined is the most important class among those of outline level 1.

@@ -508,31 +508,34 @@ func (g *grid) partRows(words []word) {
 	}
 	// Rows of several lines.
 	rows := len(g.ys) - 1
-	count := make([]int, rows) // lines of each row; -1: not all the same
-	lists := make([]int, rows) // cells that prove it
+	count := make([]int, rows) // lines of the cells that have several; -1: not all the same
+	lists := make([]int, rows) // how many of these cells list numbers
+	texts := make([]int, rows) // and how many do not
 	for i := range g.flat {
 		c := &g.flat[i]
 		if c.rowspan != 1 || len(c.words) < 2 {
-			if len(c.words) > 0 && c.rowspan == 1 {
-				count[c.row] = -1
-			}
 			continue
 		}
 		lines := textLines(words, c.words)
+		if len(lines) < 2 {
+			continue
+		}
 		if n := count[c.row]; n != 0 && n != len(lines) {
 			count[c.row] = -1
 			continue
 		}
 		count[c.row] = len(lines)
-		if len(lines) > 1 && listing(words, lines) {
+		if listing(words, lines) {
 			lists[c.row]++
+		} else {
+			texts[c.row]++
 		}
 	}
 	start := make([]int, rows+1)
 	ys := g.ys[:1:1]
 	for r := range rows {
 		n := 1
-		if count[r] > 1 && lists[r] >= 2 && len(g.flat)*count[r] < maxCells {
+		if count[r] > 1 && lists[r] >= 2 && lists[r] >= texts[r] && len(g.flat)*count[r] < maxCells {
 			n = count[r]
 		}
 		start[r+1] = start[r] + n
@@ -549,6 +552,10 @@ func (g *grid) partRows(words []word) {
 		c.row = start[row]
 		if c.rowspan == 1 && n > 1 && len(c.words) > 0 {
 			lines := textLines(words, c.words)
+			if len(lines) < n {
+				c.rowspan = n // one line for all of them
+				continue
+			}
 			col, colspan := c.col, c.colspan
 			c.words = lines[0]
 			for k := 1; k < len(lines); k++ {

@@ -17,6 +17,7 @@ type marker struct {
 	x0, x1 float64
 	text   float64 // where the item's text begins
 	in     bool    // it is one
+	large  bool    // set larger than the text
 	line   int
 }
 
@@ -178,9 +179,10 @@ func (r *Reader) items(words []word, lines []line, body float64) {
 			}
 			m.text = words[next].x0
 		}
-		if m.value > 0 && (l.allBold() || l.size > 1.08*body) {
+		if m.value > 0 && l.allBold() {
 			continue // a numbered heading
 		}
+		m.large = m.value > 0 && l.size > 1.08*body
 		if l.toLeft() {
 			m.x0, m.x1, m.text = -w.x1, -w.x0, -words[max(next, s.i)].x1
 		}
@@ -194,12 +196,15 @@ func (r *Reader) items(words []word, lines []line, body float64) {
 		// The next line goes on to the right of the marker.
 		if n := m.line + 1; n < len(lines) && lines[n].grid == 0 && r.itemOf[n] < 0 {
 			d := lines[n].base - l.base
-			if d > 0.3*l.size && d < 1.8*l.size && math.Abs(lines[n].start()-m.text) < 0.4*l.size && m.text > m.x0+0.6*l.size {
+			if d > 0.3*l.size && d < 1.8*l.size && !m.large && math.Abs(lines[n].start()-m.text) < 0.4*l.size && m.text > m.x0+0.6*l.size {
 				m.in = true
 			}
 		}
 		for q := k + 1; q < len(r.markers) && q <= k+6; q++ {
 			n := &r.markers[q]
+			if (m.large || n.large) && (n.line != m.line+1 || lines[n.line].base-l.base > 2.2*l.size) {
+				continue // numbered headings, with text in between
+			}
 			if n.kind == m.kind && n.follows(m) && (math.Abs(n.x0-m.x0) < 1.2*l.size || math.Abs(n.x1-m.x1) < 0.5*l.size) {
 				m.in, n.in = true, true
 				break

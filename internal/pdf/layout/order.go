@@ -569,25 +569,40 @@ func (r *Reader) edges() {
 	}
 }
 
-// late moves what stands right above the first line, and comes after it in the
-// stream, before it: the title of a table that was drawn first.
+// late moves what stands above everything that the first half of the stream
+// has written, and comes in the second half, to the front: the title of a page
+// in a frame of its own, or of a table that was drawn first.
 func (r *Reader) late() {
-	for moved := 0; moved < 6; moved++ {
-		first := &r.lines[moved]
-		best := -1
-		for i := moved + 1; i < len(r.lines); i++ {
-			if best < 0 || mid(&r.lines[i]) < mid(&r.lines[best]) {
-				best = i
-			}
-		}
-		if best < 0 || !overlap(&r.lines[best], first) || r.lines[best].y1 > first.y0+0.3*r.lines[best].size {
-			return
-		}
-		// A line that another one stands beside is not on its own.
-		l := r.lines[best]
-		copy(r.lines[moved+1:best+1], r.lines[moved:best])
-		r.lines[moved] = l
+	const most = 30
+	n := len(r.lines)
+	top := math.Inf(1)
+	for i := range (n + 1) / 2 {
+		top = min(top, r.lines[i].y0)
 	}
+	count := 0
+	x0, x1 := math.Inf(1), math.Inf(-1)
+	for i := (n + 1) / 2; i < n; i++ {
+		if l := &r.lines[i]; l.y1 <= top+0.3*l.size {
+			count++
+			x0, x1 = min(x0, l.x0), max(x1, l.x1)
+		}
+	}
+	// The next column begins above the first where a figure tops that one.
+	if first := &r.lines[0]; count == 0 || count > most || min(x1, first.x1) <= max(x0, first.x0) {
+		return
+	}
+	moved := make([]line, 0, n)
+	for i := (n + 1) / 2; i < n; i++ {
+		if l := &r.lines[i]; l.y1 <= top+0.3*l.size {
+			moved = append(moved, *l)
+		}
+	}
+	for i := range n {
+		if l := &r.lines[i]; i < (n+1)/2 || l.y1 > top+0.3*l.size {
+			moved = append(moved, *l)
+		}
+	}
+	copy(r.lines, moved)
 }
 
 // below says whether all these lines stand below bottom, and over the same

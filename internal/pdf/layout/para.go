@@ -179,6 +179,9 @@ func (r *Reader) paragraphs(words []word, lines []line, i, j int, body float64, 
 		last := lastWord(words, r.segs, a)
 		hy := last != nil && last.hyphen
 		ended := last == nil || !hy && endsSentence(last.text)
+		if m.verse && ended {
+			short = true // the longest of lines that all stand for themselves
+		}
 		var item *marker
 		if q := r.itemOf[i+k]; q >= 0 && r.markers[q].in {
 			item = &r.markers[q]
@@ -306,6 +309,7 @@ type margins struct {
 	indented    bool // a paragraph begins with an indent
 	hanging     bool // a paragraph begins to the left of its other lines
 	wide        float64
+	verse       bool // most lines end before the margin
 }
 
 // at is 0 for a line at the left margin and 1 for one that begins further in.
@@ -333,6 +337,13 @@ func (r *Reader) margins(words []word, run []line, at int) margins {
 	slices.Sort(ends)
 	// One line may stick out.
 	m.right = ends[n-1-n/9]
+	cut := 0
+	for k := 1; k < n; k++ {
+		if m.short(words, r, run, k) {
+			cut++
+		}
+	}
+	m.verse = n > 4 && cut*10 >= (n-1)*6
 	// Centred: the middles agree where neither the beginnings nor the ends do.
 	agree, same := 0, 0
 	for k := 1; k < n; k++ {
@@ -507,6 +518,10 @@ func (r *Reader) item(words []word, run []line, breaks []bool, m *marker) Block 
 	b := r.block(words, run, breaks, skip)
 	first.text = whole
 	b.Kind, b.Marker = Item, mark
+	if b.Clue.Box.Y0 < r.depthY-b.Clue.Size {
+		r.depths = r.depths[:0] // another column, or box
+	}
+	r.depthY = b.Clue.Box.Y0
 	b.Level = r.depth(m)
 	return b
 }

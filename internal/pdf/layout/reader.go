@@ -31,6 +31,7 @@ type Reader struct {
 	breaks    []bool
 	floats    []float64
 	depths    []float64
+	depthY    float64
 	sizes     map[int32]int32
 	usual     map[int32]float64
 	votes     map[[2]int32]int

@@ -141,6 +141,13 @@ func between(a, b *word) sep {
 		}
 		return blank
 	}
+	if (a.look^b.look)&rtl != 0 {
+		// Where directions meet, PDFium puts the space elsewhere.
+		gap = max(gap, a.x0-b.x1)
+		if gap > 0.15*max(a.size, b.size) {
+			return blank
+		}
+	}
 	if gap > 0.5*max(a.size, b.size) && b.look&rtl == 0 {
 		return blank
 	}

@@ -16,10 +16,11 @@ const (
 	mono
 	sup
 	sub
-	rtl    // its first letter is of a script that runs from right to left
-	cjk    // its last letter is of a script without spaces
-	leader // dots that lead from a title to its page number
-	label  // tagged as the label of a list item
+	rtl     // its first letter is of a script that runs from right to left
+	cjk     // its last letter is of a script without spaces
+	leader  // dots that lead from a title to its page number
+	dingbat // of a font of signs: its letters are none
+	label   // tagged as the label of a list item
 )
 
 // word is a visible word with sane numbers, in the frame in which most of the
@@ -105,6 +106,9 @@ func (r *Reader) gather(p *Page, res *Result) *sheet {
 		}
 		if in.Font >= 0 && in.Font < len(fonts) {
 			w.look = fonts[in.Font]
+		}
+		if w.look&dingbat != 0 && len(text) == 1 {
+			w.text = "•"
 		}
 		w.look |= script(text)
 		if s.tree != nil {
@@ -328,7 +332,9 @@ func fontLooks(fonts []Font) []look {
 			return false
 		}
 		switch {
-		case starts("cmmi", "cmsy", "cmex", "cmbsy", "cmmib", "msam", "msbm", "eufm", "rsfs", "stmary", "wasy", "lmmathi", "lmmathsy", "lmmathex"), has("symbol", "dingbat", "-math"):
+		case has("dingbat", "wingding", "webding"):
+			looks[i] = dingbat
+		case starts("cmmi", "cmsy", "cmex", "cmbsy", "cmmib", "msam", "msbm", "eufm", "rsfs", "stmary", "wasy", "lmmathi", "lmmathsy", "lmmathex"), has("symbol", "-math"):
 			// The letters of formulas are slanted by nature: no emphasis.
 			looks[i] &^= bold | italic | mono
 		case starts("cmbx", "sfbx", "lmbx", "cmssbx", "cmb10", "ecbx"):
