@@ -112,7 +112,7 @@ func (c *contents) warn(doc *sift.Document, removed normalize.Result, hidden int
 		add(sift.WarnNoText, "no text was found in this PDF")
 	}
 	if len(c.ocr.pages) > 0 {
-		add(sift.WarnFallback, "%s and was read by optical character recognition, which makes mistakes", pagesAre(c.ocr.pages, "is a picture", "are pictures"))
+		add(sift.WarnFallback, "%s read by optical character recognition, which makes mistakes", pagesAre(c.ocr.pages, "is a picture and was", "are pictures and were"))
 	}
 	if len(c.failed) > 0 {
 		add(sift.WarnPartial, "%s damaged and could not be read", pagesAre(c.failed, "is", "are"))

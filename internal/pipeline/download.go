@@ -300,7 +300,7 @@ func (p *Pipeline) keep(ctx context.Context, c *copied, doc *sift.Document) {
 	c.entry.Snapshot = dcache.NewSnapshot()
 	if err := p.cfg.Store.Put(ctx, c.entry); err != nil {
 		c.entry.Snapshot = ""
-		if !errors.Is(err, dcache.ErrTooBig) {
+		if !errors.Is(err, dcache.ErrTooBig) && ctx.Err() == nil { // nobody waits for it any more
 			p.storeError("keeping a copy failed", err)
 		}
 	}
