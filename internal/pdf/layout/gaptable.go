@@ -42,7 +42,7 @@ func (r *Reader) gapTables(words []word) {
 			continue
 		}
 		g := r.grow(r.lines, i, words)
-		if len(g.gaps) == 0 || g.b-g.a < 2 {
+		if len(g.gaps) == 0 || g.b-g.a < 2 || r.thin(&g) {
 			i++
 			continue
 		}
@@ -61,6 +61,19 @@ func (r *Reader) gapTables(words []word) {
 		}
 		i += max(1, (g.b-g.a)/4)
 	}
+}
+
+// thin says whether the first line has fewer pieces than most lines under it:
+// titles close to each other, which would hide the gaps between the columns.
+func (r *Reader) thin(g *region) bool {
+	counts := make([]int, 0, g.b-g.a)
+	for k := g.a; k < g.b; k++ {
+		if n := r.lines[k].j - r.lines[k].i; n > 1 {
+			counts = append(counts, n)
+		}
+	}
+	slices.Sort(counts)
+	return (r.lines[g.a].j-r.lines[g.a].i)*10 < counts[len(counts)/2]*7
 }
 
 // entry says whether a line ends with a number far from the rest.
@@ -404,7 +417,7 @@ func (r *Reader) ruledAround(g *region, top, bottom float64) int {
 func (r *Reader) pieces(l *line, g *region, words []word) []piece {
 	var row []piece
 	add := func(i, j int) {
-		x0, x1, chars := words[i].x0, words[i].x1, 0
+		x0, x1, chars := words[i].x0, words[i].x0, 0
 		for k := i; k < j; k++ {
 			if words[k].look&leader == 0 {
 				x1 = max(x1, words[k].x1)

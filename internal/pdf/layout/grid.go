@@ -506,41 +506,70 @@ func (g *grid) partRows(words []word) {
 			g.flat = append(g.flat, gridCell{row: row + n, col: col, colspan: colspan, rowspan: 1, words: in[n]})
 		}
 	}
-	// Rows of several lines.
+	g.partLines(words)
+}
+
+// partLines splits rows that hold several lines of numbers. Their baselines
+// are the new rows; the lines of the other cells have to stand on them.
+func (g *grid) partLines(words []word) {
 	rows := len(g.ys) - 1
-	count := make([]int, rows) // lines of the cells that have several; -1: not all the same
-	lists := make([]int, rows) // how many of these cells list numbers
-	texts := make([]int, rows) // and how many do not
+	type held struct {
+		cell  int
+		lines [][]int32
+		lists bool
+	}
+	in := make([][]held, rows)
 	for i := range g.flat {
 		c := &g.flat[i]
-		if c.rowspan != 1 || len(c.words) < 2 {
+		if c.rowspan != 1 || len(c.words) == 0 {
 			continue
 		}
 		lines := textLines(words, c.words)
-		if len(lines) < 2 {
-			continue
-		}
-		if n := count[c.row]; n != 0 && n != len(lines) {
-			count[c.row] = -1
-			continue
-		}
-		count[c.row] = len(lines)
-		if listing(words, lines) {
-			lists[c.row]++
-		} else {
-			texts[c.row]++
-		}
+		in[c.row] = append(in[c.row], held{i, lines, len(lines) > 1 && listing(words, lines)})
 	}
 	start := make([]int, rows+1)
+	bases := make([][]float64, rows)
 	ys := g.ys[:1:1]
 	for r := range rows {
-		n := 1
-		if count[r] > 1 && lists[r] >= 2 && lists[r] >= texts[r] && len(g.flat)*count[r] < maxCells {
-			n = count[r]
+		var at []float64
+		lists := 0
+		for _, h := range in[r] {
+			if h.lists {
+				lists++
+				for _, l := range h.lines {
+					at = append(at, words[l[0]].base)
+				}
+			}
 		}
-		start[r+1] = start[r] + n
-		for k := 1; k <= n; k++ {
-			ys = append(ys, g.ys[r]+(g.ys[r+1]-g.ys[r])*float64(k)/float64(n))
+		slices.Sort(at)
+		n := 0
+		for _, y := range at {
+			if n == 0 || y-at[n-1] > 4 {
+				at[n] = y
+				n++
+			}
+		}
+		at = at[:n]
+		fits := lists >= 2 && n > 1 && len(g.flat)*n < maxCells
+		for _, h := range in[r] {
+			if h.lists || len(h.lines) == 1 || !fits {
+				continue
+			}
+			off := 0
+			for _, l := range h.lines {
+				if !onOne(at, words[l[0]].base) {
+					off++
+				}
+			}
+			fits = off*5 <= len(h.lines)
+		}
+		parts := 1
+		if fits {
+			parts, bases[r] = n, at
+		}
+		start[r+1] = start[r] + parts
+		for k := 1; k <= parts; k++ {
+			ys = append(ys, g.ys[r]+(g.ys[r+1]-g.ys[r])*float64(k)/float64(parts))
 		}
 	}
 	if start[rows] == rows || start[rows] > 2000 {
@@ -548,24 +577,38 @@ func (g *grid) partRows(words []word) {
 	}
 	for i := range len(g.flat) {
 		c := &g.flat[i]
-		row, n := c.row, start[c.row+c.rowspan]-start[c.row]
-		c.row = start[row]
-		if c.rowspan == 1 && n > 1 && len(c.words) > 0 {
-			lines := textLines(words, c.words)
-			if len(lines) < n {
-				c.rowspan = n // one line for all of them
-				continue
-			}
-			col, colspan := c.col, c.colspan
-			c.words = lines[0]
-			for k := 1; k < len(lines); k++ {
-				g.flat = append(g.flat, gridCell{row: start[row] + k, col: col, colspan: colspan, rowspan: 1, words: lines[k]})
-			}
+		c.row, c.rowspan = start[c.row], start[c.row+c.rowspan]-start[c.row]
+	}
+	for r := range rows {
+		at := bases[r]
+		if at == nil {
 			continue
 		}
-		c.rowspan = n
+		for _, h := range in[r] {
+			c := &g.flat[h.cell]
+			if len(h.lines) == 1 && !onOne(at, words[h.lines[0][0]].base) {
+				continue // one line for all of them
+			}
+			parts := make([][]int32, len(at))
+			for _, l := range h.lines {
+				k, _ := slices.BinarySearch(at, words[l[0]].base+4)
+				k = max(k-1, 0)
+				parts[k] = append(parts[k], l...)
+			}
+			row, col, colspan := c.row, c.col, c.colspan
+			c.rowspan, c.words = 1, parts[0]
+			for k := 1; k < len(at); k++ {
+				g.flat = append(g.flat, gridCell{row: row + k, col: col, colspan: colspan, rowspan: 1, words: parts[k]})
+			}
+		}
 	}
 	g.ys = ys
+}
+
+// onOne says whether y is one of the sorted baselines.
+func onOne(at []float64, y float64) bool {
+	k, _ := slices.BinarySearch(at, y-4)
+	return k < len(at) && at[k] <= y+4
 }
 
 // textLines parts the words of a cell by their lines.

@@ -206,10 +206,19 @@ func slip(words []word, s *seg, i int) {
 func (r *Reader) beside(s *seg, p, w *word, words []word) place {
 	size := max(s.size, w.size)
 	limit := 0.9 * size
-	if p.look&mono != 0 && w.look&mono != 0 {
+	switch {
+	case p.look&mono != 0 && w.look&mono != 0:
 		limit = 2.2 * size
+		if p.look&w.look&number != 0 {
+			limit = 0.9 * size
+		}
+	case p.look&w.look&number != 0:
+		limit = 0.5 * size // two numbers side by side are rarely one thing
 	}
 	gap := w.x0 - p.x1
+	if w.look&leader != 0 && w.text == "…" && gap > 0 && gap < 40*size {
+		return next // dots lead on from what stands before them, however far off
+	}
 	if p.look&leader != 0 && w.look&leader == 0 && s.dots >= 4 && gap >= 0 {
 		return apart // what dots lead to stands in a column of its own
 	}

@@ -20,6 +20,7 @@ const (
 	cjk     // its last letter is of a script without spaces
 	leader  // dots that lead from a title to its page number
 	dingbat // of a font of signs: its letters are none
+	number  // a number, as tables have them
 	label   // tagged as the label of a list item
 )
 
@@ -88,6 +89,7 @@ func (r *Reader) gather(p *Page, res *Result) *sheet {
 		if n == 0 && !in.Hyphen {
 			continue
 		}
+
 		res.Chars += n
 		w := word{
 			text: text, url: in.URL, chars: int32(n), owner: -1,
@@ -111,6 +113,9 @@ func (r *Reader) gather(p *Page, res *Result) *sheet {
 			w.text = "•"
 		}
 		w.look |= script(text)
+		if c := firstByte(text); (c >= '0' && c <= '9' || c == '$' || c == '(' || c == '-' || c == '+' || c >= 0x80) && isNumeric(text) {
+			w.look |= number
+		}
 		if s.tree != nil {
 			var isLabel bool
 			if w.owner, isLabel = s.tree.owner(in.MCID); isLabel {
@@ -432,6 +437,13 @@ func symbol(r rune) rune {
 		return '→'
 	}
 	return r
+}
+
+func firstByte(s string) byte {
+	if s == "" {
+		return 0
+	}
+	return s[0]
 }
 
 // letters counts the characters that are not space.
