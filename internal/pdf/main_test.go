@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,6 +17,13 @@ import (
 // The children that read are this test program.
 func TestMain(m *testing.M) {
 	child.Main(Workers())
+	if dir := os.Getenv(hostileEnv); dir != "" {
+		if err := writeHostile(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

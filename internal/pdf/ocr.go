@@ -211,7 +211,7 @@ func (r *Reader) recognisePage(ctx context.Context, file *os.File, o order, tool
 	var picture, text []byte
 	_, err = r.cfg.Launcher.Run(ctx, child.Spec{
 		Worker: workerRender, Config: config, Input: file, ReadPaths: []string{o.CacheDir},
-		Memory: r.cfg.Memory, CPU: r.cfg.CPU, Wall: wallFactor * r.cfg.CPU, MaxOutput: maxPixels + 64, Nice: 5,
+		Memory: r.cfg.Memory, CPU: r.cfg.CPU, Wall: r.cfg.Wall, MaxOutput: maxPixels + 64, Nice: 5,
 	}, func(stdout io.Reader) (err error) {
 		picture, err = io.ReadAll(stdout)
 		return err

@@ -24,10 +24,6 @@ const (
 	memSpool  = 4 << 20  // a body up to this size is handed over in memory
 )
 
-// wallFactor is how much longer than its processor time a child may take: it
-// shares the host with others.
-const wallFactor = 2
-
 // Config says how files are read. Launcher and CacheDirs are required.
 type Config struct {
 	Launcher  *child.Launcher
@@ -35,6 +31,7 @@ type Config struct {
 	Memory    int64         // bytes at which a child is killed; 0: 320 MiB
 	Children  int64         // the launcher's budget, which bounds what a warm-up may take; 0: 640 MiB
 	CPU       time.Duration // processor time of a child; 0: 20 s
+	Wall      time.Duration // time of a child on the clock, which it shares with others; 0: twice CPU
 	MaxPages  int           // of one file; 0: 2000
 	OCR       bool          // read pages that are pictures with tesseract
 	TempDir   string        // for bodies of stored files on their way to a child; "": the system's
@@ -102,6 +99,9 @@ func New(cfg Config) *Reader {
 	}
 	if cfg.CPU == 0 {
 		cfg.CPU = 20 * time.Second
+	}
+	if cfg.Wall == 0 {
+		cfg.Wall = 2 * cfg.CPU
 	}
 	if cfg.MaxPages == 0 {
 		cfg.MaxPages = 2000
@@ -251,7 +251,7 @@ func (r *Reader) extract(ctx context.Context, file *os.File, o order, c *content
 	ended := false
 	out.Usage, err = r.cfg.Launcher.Run(ctx, child.Spec{
 		Worker: workerRead, Config: config, Input: file, ReadPaths: []string{o.CacheDir},
-		Memory: r.cfg.Memory, CPU: r.cfg.CPU, Wall: wallFactor * r.cfg.CPU, MaxOutput: maxOutput,
+		Memory: r.cfg.Memory, CPU: r.cfg.CPU, Wall: r.cfg.Wall, MaxOutput: maxOutput,
 	}, func(stdout io.Reader) error {
 		lines := bufio.NewScanner(stdout)
 		lines.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -306,9 +306,13 @@ func (r *Reader) judge(ctx context.Context, req Request, c *contents, e end, err
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, child.ErrTimeout):
-		c.stopped = fmt.Sprintf("the file takes more than %s of processor time", r.cfg.CPU)
+		limit := fmt.Sprintf("more than %s of processor time", r.cfg.CPU)
+		if !errors.Is(err, child.ErrCPU) {
+			limit = fmt.Sprintf("longer than %s", r.cfg.Wall)
+		}
+		c.stopped = "the file takes " + limit
 		if !some {
-			return tooMuch(ResultTimeout, sift.CodeTimeout, fmt.Sprintf("reading the PDF takes more than %s of processor time", r.cfg.CPU))
+			return tooMuch(ResultTimeout, sift.CodeTimeout, "reading the PDF takes "+limit)
 		}
 	case errors.Is(err, child.ErrMemory), e.Fault == faultEngine:
 		c.stopped = "the file takes more memory than a reader may have, or is damaged"

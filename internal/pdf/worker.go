@@ -103,8 +103,20 @@ func readWorker(c child.Conn) error {
 	if err != nil {
 		return out.end(err)
 	}
-	defer closeDoc()
+	defer func() { closeDoc() }()
 	i := doc.Info()
+	if doc.Err() != nil {
+		// What the file says about itself is too much, such as a title of many
+		// megabytes. Its pages need not be: they are read in a new engine, with
+		// what was found before.
+		closeDoc()
+		closeDoc = func() {}
+		again, closeAgain, err := openDocument(c, &o)
+		if err != nil {
+			return out.end(err)
+		}
+		doc, closeDoc = again, closeAgain
+	}
 	send := info{
 		Pages: i.Pages, Title: i.Title, Author: i.Author, Subject: i.Subject,
 		Created: i.Created, Modified: i.Modified, Language: i.Language, Encrypted: i.Encrypted,
