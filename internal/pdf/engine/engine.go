@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -36,7 +38,10 @@ const (
 	maxMemory = 1 << 30   // what Config.Memory can ask for
 	defMemory = 128 << 20 // where it asks for nothing
 	maxFile   = math.MaxInt32
-	scratch   = 64 << 10 // bytes of guest memory for results and short texts
+
+	startFunction = "_initialize"
+
+	scratch = 64 << 10 // bytes of guest memory for results and short texts
 )
 
 // Config says how to run PDFium.
@@ -63,38 +68,50 @@ type Engine struct {
 
 // Start runs the PDFium that Fill has compiled.
 func Start(ctx context.Context, c Config) (*Engine, error) {
-	module, id, err := skeleton(pdfium)
+	name, entry, err := locate(c.CacheDir)
 	if err != nil {
 		return nil, err
 	}
-	dir := entryOf(c.CacheDir, id)
 	if err := private(c.CacheDir); err != nil {
 		return nil, err
-	}
-	if !complete(dir) {
-		return nil, fmt.Errorf("%w: nothing in %s", ErrCache, dir)
 	}
 	limit := c.Memory
 	if limit == 0 {
 		limit = defMemory
 	}
-	limit = min(max(limit, minMemory), maxMemory)
+	return startFrom(ctx, name, entry, min(max(limit, minMemory), maxMemory))
+}
 
-	e := &Engine{limit: uint32(limit)}
-	if e.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
+func startFrom(ctx context.Context, name, entry string, limit int64) (*Engine, error) {
+	module, err := skeleton(pdfium, name)
+	if err != nil {
+		return nil, err
+	}
+	n, err := readNote(entry)
+	if err != nil {
+		return nil, err
+	}
+	image, err := os.Open(filepath.Join(entry, imageName))
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCache, err)
 	}
+	defer func() { _ = image.Close() }()
+	cache, err := wazero.NewCompilationCacheWithDir(entry)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCache, err)
+	}
+	e := &Engine{limit: uint32(limit), cache: cache, scratch: n.Scratch}
 	e.runtime = wazero.NewRuntimeWithConfig(ctx, runtimeConfig().
-		WithCompilationCache(e.cache).
+		WithCompilationCache(cache).
 		WithMemoryLimitPages(uint32(limit/pageSize)))
-	if err := e.start(ctx, module); err != nil {
+	if err := e.start(ctx, module, image, n); err != nil {
 		e.Close()
 		return nil, err
 	}
 	return e, nil
 }
 
-func (e *Engine) start(ctx context.Context, module []byte) error {
+func (e *Engine) start(ctx context.Context, module []byte, image *os.File, n note) error {
 	compiled, err := e.runtime.CompileModule(ctx, module)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCache, err)
@@ -102,33 +119,45 @@ func (e *Engine) start(ctx context.Context, module []byte) error {
 	if err := e.host(ctx, e.runtime); err != nil {
 		return fmt.Errorf("host functions: %w", err)
 	}
-	guest, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator()), compiled,
-		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
+	ctx = experimental.WithMemoryAllocator(ctx, &memory{image: image, size: n.ImageSize})
+	// No start function: what it does is in the image.
+	guest, err := e.instantiate(ctx, compiled)
 	if err != nil {
-		// Either the code is the skeleton's traps, or there is no memory to run in.
-		return fmt.Errorf("%w: %w", ErrCache, err)
+		return err
 	}
 	e.mem = guest.Memory()
 	if err := e.fn.resolve(guest); err != nil {
 		return err
 	}
-	e.call(e.fn.initLibrary)
-	e.scratch = e.call(e.fn.malloc, scratch)
-	if e.dead == nil && e.scratch == 0 {
-		e.dead = errors.New("no memory")
+	if b, ok := e.mem.Read(0, uint32(n.ImageSize)); !ok || sum(b) != n.ImageSum {
+		return fmt.Errorf("%w: the image of the memory has changed", ErrCache)
 	}
-	if e.dead != nil {
+	// Anything that runs shows that the code is there, and not the skeleton's.
+	if e.call(e.fn.lastError); e.dead != nil {
 		return fmt.Errorf("%w: %w", ErrCache, e.dead)
 	}
 	return nil
 }
 
+// instantiate turns the panic with which wazero meets an allocator that has no
+// memory into an error.
+func (e *Engine) instantiate(ctx context.Context, m wazero.CompiledModule) (guest api.Module, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("no memory for PDFium: %v", v)
+		}
+	}()
+	guest, err = e.runtime.InstantiateModule(ctx, m, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		return nil, fmt.Errorf("instantiate PDFium: %w", err)
+	}
+	return guest, nil
+}
+
 // Close frees what the Engine holds. A child that exits need not call it.
 func (e *Engine) Close() {
 	ctx := context.Background()
-	if e.runtime != nil {
-		_ = e.runtime.Close(ctx)
-	}
+	_ = e.runtime.Close(ctx)
 	_ = e.cache.Close(ctx)
 }
 

@@ -40,10 +40,21 @@ type functions struct {
 }
 
 func (f *functions) resolve(m api.Module) error {
-	for _, x := range []struct {
-		name string
-		fn   *api.Function
-	}{
+	for _, x := range f.table() {
+		if *x.fn = m.ExportedFunction(x.name); *x.fn == nil {
+			return fmt.Errorf("%w: it has no %s", errModule, x.name)
+		}
+	}
+	return nil
+}
+
+type namedFunction struct {
+	name string
+	fn   *api.Function
+}
+
+func (f *functions) table() []namedFunction {
+	return []namedFunction{
 		{"malloc", &f.malloc},
 		{"free", &f.free},
 		{"FPDF_InitLibrary", &f.initLibrary},
@@ -138,10 +149,5 @@ func (f *functions) resolve(m api.Module) error {
 		{"FPDFBitmap_GetBuffer", &f.bitmapBuffer},
 		{"FPDFBitmap_GetStride", &f.bitmapStride},
 		{"FPDF_RenderPageBitmap", &f.renderPage},
-	} {
-		if *x.fn = m.ExportedFunction(x.name); *x.fn == nil {
-			return fmt.Errorf("%w: it has no %s", errModule, x.name)
-		}
 	}
-	return nil
 }

@@ -2,7 +2,33 @@
 
 package engine
 
-import "github.com/tetratelabs/wazero/experimental"
+import (
+	"io"
+	"os"
 
-// allocator leaves the guest's memory to wazero.
-func allocator() experimental.MemoryAllocator { return nil }
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// memory is what the guest uses as its own. It begins with the image.
+type memory struct {
+	image *os.File
+	size  int64
+	all   []byte
+}
+
+func (m *memory) Allocate(_, most uint64) experimental.LinearMemory {
+	m.all = make([]byte, most)
+	if _, err := m.image.ReadAt(m.all[:min(uint64(m.size), most)], 0); err != nil && err != io.EOF {
+		m.all = nil // Reallocate says no
+	}
+	return m
+}
+
+func (m *memory) Reallocate(size uint64) []byte {
+	if size > uint64(len(m.all)) {
+		return nil
+	}
+	return m.all[:size:size]
+}
+
+func (m *memory) Free() { m.all = nil }
