@@ -130,16 +130,16 @@ func TestEveryFieldReachesTheFetcherFromBothDoors(t *testing.T) {
 	age, seconds := 60, 2.5
 	want := sift.Target{
 		URL: "https://example.org/?a=1&b=ü", Mode: sift.ModeOutline, MaxAge: &age, MaxChars: 5000, Offset: 17, Snapshot: "s/1", Timeout: &seconds,
-		Pages: "1-3,7", Password: "hünter 2",
+		Pages: "1-3,7", Password: "hünter 2", Grep: "a|b",
 	}
 	for _, r := range []*http.Request{
-		post(`{"url":"https://example.org/?a=1&b=\u00fc","mode":"outline","max_age":60,"max_chars":5000,"offset":17,"snapshot":"s\/1","timeout":2.5,"pages":"1-3,7","password":"h\u00fcnter 2"}`),
+		post(`{"url":"https://example.org/?a=1&b=\u00fc","mode":"outline","max_age":60,"max_chars":5000,"offset":17,"snapshot":"s\/1","timeout":2.5,"pages":"1-3,7","grep":"a|b","password":"h\u00fcnter 2"}`),
 		post(` { "timeout" : 25e-1 , "snapshot":"s/1","offset":1.7E+1,"max_chars":5000.0,"max_age":6e1,"mode":"outline","url":"https://example.org/?a=1&b=ü"
-			, "question":"","pages":"1-3,7","section":"","grep":"","jq":"","context":false,"recover":false,"min_date":"","password":"hünter 2" } `),
+			, "question":"","pages":"1-3,7","section":"","grep":"a|b","jq":"","context":false,"recover":false,"min_date":"","password":"hünter 2" } `),
 		post(`{"url":"https://example.org/?a=1&b=ü","mode":"outline","max_age":60,"max_chars":5000,"offset":17,"snapshot":"s/1","timeout":2.5,
-			"question":null,"context":null,"pages":"1-3,7","password":"hünter 2"}`),
-		get(`/v1/fetch?url=https://example.org/?a=1%26b=%C3%BC&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&pages=1-3,7&password=h%C3%BCnter+2`),
-		get(`/v1/fetch?&&url=https%3A%2F%2Fexample.org%2F%3Fa%3D1%26b%3Dü&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&grep=&recover=false&pages=1-3%2C7&password=hünter%202&`),
+			"question":null,"context":null,"pages":"1-3,7","grep":"a|b","password":"hünter 2"}`),
+		get(`/v1/fetch?url=https://example.org/?a=1%26b=%C3%BC&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&pages=1-3,7&password=h%C3%BCnter+2&grep=a|b`),
+		get(`/v1/fetch?&&url=https%3A%2F%2Fexample.org%2F%3Fa%3D1%26b%3Dü&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&grep=a%7Cb&recover=false&pages=1-3%2C7&password=hünter%202&`),
 	} {
 		var got sift.Target
 		var caller sift.Caller
@@ -240,7 +240,7 @@ func TestAMalformedRequestIsRefusedByName(t *testing.T) {
 		{`{"url":"u","pages":3}`, `pages must be a string, not a number`},
 		{`{"url":"u","password":"` + strings.Repeat("x", 128) + `"}`, `password is longer than 127 bytes; no PDF has such a one`},
 		{`{"url":"u","section":"a"}`, `this build of sift does not have the option section yet; leave it out`},
-		{`{"url":"u","grep":"a"}`, `this build of sift does not have the option grep yet; leave it out`},
+		{`{"url":"u","grep":["a"]}`, `grep must be a string, not a list`},
 		{`{"url":"u","jq":"."}`, `this build of sift does not have the option jq yet; leave it out`},
 		{`{"url":"u","context":true}`, `this build of sift does not have the option context yet; leave it out`},
 		{`{"url":"u","recover":true}`, `this build of sift does not have the option recover yet; leave it out`},

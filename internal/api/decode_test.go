@@ -60,6 +60,7 @@ func agree(t *testing.T, got sift.Target, given map[string]any) {
 	want.Mode = sift.Mode(mode)
 	want.Snapshot, _ = given["snapshot"].(string)
 	want.Pages, _ = given["pages"].(string)
+	want.Grep, _ = given["grep"].(string)
 	want.Password, _ = given["password"].(string)
 	if n, ok := numberIn(t, given["max_age"]); ok {
 		age := int(n)

@@ -95,7 +95,10 @@ func fields() []field {
 			return err
 		}},
 		{name: "section", kind: kindText, later: true},
-		{name: "grep", kind: kindText, later: true},
+		{name: "grep", kind: kindText, put: func(t *sift.Target, v value) error {
+			t.Grep = v.text // package narrow reads it, and says what is wrong with it
+			return nil
+		}},
 		{name: "jq", kind: kindText, later: true},
 		{name: "context", kind: kindFlag, later: true},
 		{name: "recover", kind: kindFlag, later: true},

@@ -39,7 +39,7 @@ func Table() map[string]Rule {
 		"internal/pdf/layout": {Std: []string{}},
 
 		// The way of one target.
-		"internal/pipeline": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "pdf", "pdfpool"}, Outside: []string{"golang.org/x/net/html"}},
+		"internal/pipeline": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "narrow", "pdf", "pdfpool"}, Outside: []string{"golang.org/x/net/html"}},
 
 		// Ways in.
 		"internal/api":    {Ours: []string{"sift"}},

@@ -128,6 +128,7 @@ type wireTarget struct {
 	URL      string    `json:"url"`
 	Mode     sift.Mode `json:"mode,omitempty"`
 	Pages    string    `json:"pages,omitempty"`
+	Grep     string    `json:"grep,omitempty"`
 	Password string    `json:"password,omitempty"`
 	MaxAge   *int      `json:"max_age,omitempty"`
 	MaxChars int       `json:"max_chars,omitempty"`

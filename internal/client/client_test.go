@@ -96,7 +96,7 @@ func TestATargetArrivesAsItWasAsked(t *testing.T) {
 	zero, hour, half := 0, 3600, 0.5
 	for _, want := range []sift.Target{
 		{URL: "https://example.org/?a=1&b=\u00fc<>\u2028"},
-		{URL: "u", Mode: sift.ModeRaw, MaxAge: &hour, MaxChars: 10, Offset: 7, Snapshot: "s/+", Timeout: &half, Pages: "1-3,7-", Password: "p\"w"},
+		{URL: "u", Mode: sift.ModeRaw, MaxAge: &hour, MaxChars: 10, Offset: 7, Snapshot: "s/+", Timeout: &half, Pages: "1-3,7-", Grep: "a|b", Password: "p\"w"},
 		{URL: "u", MaxAge: &zero},
 	} {
 		var got sift.Target

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
 	"sift.build/sift/internal/extract"
+	"sift.build/sift/internal/narrow"
 	"sift.build/sift/internal/render"
 	"sift.build/sift/internal/sift"
 )
@@ -133,7 +135,9 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 		return nil, sift.Fail(sift.CodeInvalid, "pages chooses pages of a PDF, and this is %s; leave it out", doc.MediaType)
 	}
 	var content string
+	var pages []int // of a PDF: those that the answer holds; nil: starts says
 	var starts []render.PageStart
+	var text narrow.Text // what grep looks at, beside the content
 	switch {
 	case v.mode == sift.ModeRaw && doc.Kind == sift.KindPDF:
 		return nil, sift.Fail(sift.CodeUnsupported, "a PDF has no text as it stands; ask for mode clean or text")
@@ -169,6 +173,20 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 		}
 		content, a.Links, a.Outline, starts = r.Content, r.Links, r.Outline, r.Pages
 		a.Coverage = coverage(r.VisibleChars, doc)
+		if text.Markdown = r.IsMarkdown(); v.grep != "" {
+			text.Headings, text.Pages = r.Headings(), r.Pages
+		}
+	}
+	if v.grep != "" {
+		text.Content = content
+		found, err := grep(ctx, text, v.grep)
+		if err != nil {
+			return nil, err
+		}
+		a.Coverage = rounded(a.Coverage * float64(len(found.Content)) / float64(max(len(content), len(found.Content), 1)))
+		a.Links, a.Outline = nil, nil // the lists are of the whole
+		content, starts = found.Content, nil
+		pages = append([]int{}, found.Pages...)
 	}
 
 	a.TotalChars = utf8.RuneCountInString(content)
@@ -191,7 +209,10 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 	}
 	a.Chars = utf8.RuneCountInString(part)
 	if doc.Kind == sift.KindPDF {
-		a.Pages = &sift.Pages{Total: doc.PDF.Total, Returned: pagesIn(doc, starts, v.offset, a.Chars)}
+		if pages == nil {
+			pages = pagesIn(doc, starts, v.offset, a.Chars)
+		}
+		a.Pages = &sift.Pages{Total: doc.PDF.Total, Returned: pages}
 	}
 	a.Tokens = render.Tokens(part)
 	if more {
@@ -244,6 +265,21 @@ func coverage(rendered int, doc *sift.Document) float64 {
 	if !doc.Kind.HasTree() || doc.VisibleChars == 0 {
 		return 1
 	}
-	share := min(float64(rendered)/float64(doc.VisibleChars), 1)
-	return float64(int(share*100+0.5)) / 100
+	return rounded(min(float64(rendered)/float64(doc.VisibleChars), 1))
+}
+
+func rounded(share float64) float64 { return float64(int(share*100+0.5)) / 100 }
+
+// grepTime is how long one search may take. Half a second is a long one.
+const grepTime = 5 * time.Second
+
+// grep searches a content.
+func grep(ctx context.Context, t narrow.Text, pattern string) (narrow.Result, error) {
+	p, err := narrow.ParsePattern(pattern)
+	if err != nil {
+		return narrow.Result{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, grepTime)
+	defer cancel()
+	return narrow.Grep(ctx, t, p)
 }

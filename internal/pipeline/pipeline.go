@@ -14,6 +14,7 @@ import (
 	"sift.build/sift/internal/fetch"
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/guard"
+	"sift.build/sift/internal/narrow"
 	"sift.build/sift/internal/pdfpool"
 	"sift.build/sift/internal/sift"
 )
@@ -136,6 +137,11 @@ func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target s
 	if err != nil {
 		return nil, err
 	}
+	if target.Grep != "" {
+		if _, err := narrow.ParsePattern(target.Grep); err != nil {
+			return nil, err
+		}
+	}
 
 	q := query{
 		caller:   caller,
@@ -143,8 +149,8 @@ func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target s
 		key:      url.String(),
 		password: target.Password,
 		view: view{
-			pages: pages.String(),
-			url:   target.URL, mode: target.Mode, offset: target.Offset, maxChars: target.MaxChars,
+			pages: pages.String(), grep: target.Grep,
+			url: target.URL, mode: target.Mode, offset: target.Offset, maxChars: target.MaxChars,
 			restricted: caller.Restricted,
 		},
 	}
@@ -185,6 +191,7 @@ type view struct {
 	maxChars   int
 	restricted bool
 	pages      string // as PageRanges writes them; "": all
+	grep       string // a pattern; "": none
 }
 
 // outOfTime turns the error of a call whose context has ended into what the

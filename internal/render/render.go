@@ -24,7 +24,17 @@ type Rendered struct {
 	// page's visible text that Content holds: the share of
 	// Document.VisibleChars that it makes is the coverage.
 	VisibleChars int
+
+	heads    []head
+	markdown bool
 }
+
+// IsMarkdown says whether Content is Markdown.
+func (r *Rendered) IsMarkdown() bool { return r.markdown }
+
+// Headings lists the headings of a content that is Markdown, by where they
+// stand in it. Other contents have none.
+func (r *Rendered) Headings() []sift.Heading { return outline(r.Content, r.heads) }
 
 // PageStart says at which character of a content a page of a PDF begins.
 type PageStart struct{ Number, Offset int }
@@ -73,6 +83,7 @@ func page(body *html.Node, mode sift.Mode, pdf *sift.PDF) (r Rendered) {
 	case sift.ModeLinks:
 		r.Links = pageLinks(body)
 		r.Content = linkList(r.Links)
+		r.markdown = true
 		for _, l := range r.Links {
 			r.VisibleChars += visibleChars(l.Text)
 		}
@@ -86,6 +97,7 @@ func page(body *html.Node, mode sift.Mode, pdf *sift.PDF) (r Rendered) {
 		}
 		r.Outline = outline(content, heads)
 		r.Content = outlineList(r.Outline, pageStarts(content, w.pages))
+		r.markdown = true
 		for _, h := range r.Outline {
 			r.VisibleChars += visibleChars(h.Text)
 		}
@@ -94,6 +106,7 @@ func page(body *html.Node, mode sift.Mode, pdf *sift.PDF) (r Rendered) {
 		w := newWriter(body, false)
 		r.Content = w.document(body)
 		r.Pages = pageStarts(r.Content, w.pages)
+		r.heads, r.markdown = w.heads, true
 	}
 	r.VisibleChars = normalize.CountVisible(body)
 	return r
@@ -105,6 +118,7 @@ func verbatim(doc *sift.Document, mode sift.Mode) (r Rendered) {
 	case sift.ModeLinks:
 		r.Links = textLinks(doc.Text, markdown)
 		r.Content = linkList(r.Links)
+		r.markdown = true
 		for _, l := range r.Links {
 			r.VisibleChars += visibleChars(l.Text)
 		}
@@ -115,6 +129,7 @@ func verbatim(doc *sift.Document, mode sift.Mode) (r Rendered) {
 			r.Outline = outline(doc.Text, markdownHeads(doc.Text))
 		}
 		r.Content = outlineList(r.Outline, nil)
+		r.markdown = true
 		for _, h := range r.Outline {
 			r.VisibleChars += visibleChars(h.Text)
 		}
@@ -123,6 +138,9 @@ func verbatim(doc *sift.Document, mode sift.Mode) (r Rendered) {
 		r.Content = "<pre>" + html.EscapeString(doc.Text) + "</pre>"
 	default:
 		r.Content = doc.Text
+		if r.markdown = markdown; markdown {
+			r.heads = markdownHeads(doc.Text)
+		}
 	}
 	r.VisibleChars = visibleChars(doc.Text)
 	return r

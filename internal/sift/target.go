@@ -28,6 +28,7 @@ type Target struct {
 	URL      string
 	Mode     Mode     // "": ModeClean
 	Pages    string   // of a PDF, as ParsePages reads them; "": all
+	Grep     string   // an RE2 pattern: only the lines that match; "": all of them
 	Password string   // opens a protected PDF; never stored, logged or part of a key
 	MaxAge   *int     // seconds; nil: the configured time; 0: fetch again
 	MaxChars int      // characters (Unicode code points); 0: DefaultMaxChars
