@@ -145,6 +145,10 @@ const (
 	maxWords  = 64 << 10 // of Args, Env and paths together
 )
 
+// minMemory is about what it takes to start a Go program or to map one in C
+// and its libraries. A worker that reads documents needs ten times that.
+const minMemory = 16 << 20
+
 // name is what logs and metrics call the child.
 func (s *Spec) name() string {
 	if s.Worker != "" {
@@ -167,6 +171,8 @@ func (s *Spec) check(budget int64) error {
 		return errors.New("a child has one input")
 	case s.Memory <= 0 || s.CPU <= 0 || s.Wall <= 0 || s.MaxOutput <= 0:
 		return errors.New("memory, processor time, wall time and output of a child must be bounded")
+	case s.Memory < minMemory:
+		return fmt.Errorf("a child cannot begin with %d bytes of memory", s.Memory)
 	case s.MaxFile < 0 || s.Procs < 0 || s.Nice < 0 || s.Nice > 19:
 		return errors.New("a bound is out of range")
 	case s.Memory > budget:

@@ -5,6 +5,7 @@ package child
 import (
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"syscall"
 
@@ -60,5 +61,13 @@ func confine(o *orders) ([]string, error) {
 	if o.Nice > 0 {
 		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, o.Nice)
 	}
+	// macOS warns of the limit on processor time and does no more, and Go takes
+	// no notice.
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGXCPU)
+	go func() {
+		<-over
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}()
 	return platformMissing(), setLimits(o)
 }

@@ -86,7 +86,8 @@ func runChild(workers map[string]Worker) int {
 	if o.Program == "" && worker == nil {
 		return fail(fmt.Errorf("there is no worker %q", o.Worker))
 	}
-	// A write over the limit on files fails, and does not kill.
+	// A write over the limit on files fails, and does not kill: so it is in Go,
+	// and a program inherits it.
 	signal.Ignore(syscall.SIGXFSZ)
 	runtime.GOMAXPROCS(max(o.Procs, 1))
 	keepControl(control)

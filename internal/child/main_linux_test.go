@@ -292,6 +292,14 @@ func attempt(c Conn) error {
 
 // files does with each path of its config what the word before it says.
 func files(c Conn) error {
+	// On another thread than the one that was confined first.
+	runtime.LockOSThread()
+	done := make(chan error)
+	go func() { done <- useFiles(c) }()
+	return <-done
+}
+
+func useFiles(c Conn) error {
 	for line := range strings.Lines(string(c.Config)) {
 		what, path, _ := strings.Cut(strings.TrimSpace(line), " ")
 		var err error
@@ -368,7 +376,25 @@ func parents() map[string]func() error {
 			})
 			return err
 		},
-		"bare": bare,
+		"bare":   bare,
+		"escape": escape,
+		// Has held much before it starts children that hold little.
+		"large": func() error {
+			b := make([]byte, 200<<20)
+			for i := 0; i < len(b); i += 4096 {
+				b[i] = 1
+			}
+			runtime.KeepAlive(b)
+			l := New(Config{Memory: 1 << 30})
+			for _, s := range []Spec{spec("print"), program("/bin/true")} {
+				u, err := l.Run(background(), s, nil)
+				if err != nil {
+					return err
+				}
+				fmt.Println(u.MaxRSS)
+			}
+			return nil
+		},
 	}
 }
 

@@ -390,7 +390,9 @@ func (p *process) verdict(ctx context.Context, startErr, readErr error) (Usage, 
 	u.CPU = p.state.UserTime() + p.state.SystemTime()
 	u.MaxRSS = max(u.MaxRSS, p.childPeak)
 	if ru, ok := p.state.SysUsage().(*syscall.Rusage); ok {
-		if rss := ru.Maxrss * rssUnit(); rss > p.ownPeak {
+		// The kernel keeps count of memory on each processor and sums up when it
+		// pleases, so that the same memory has not the same size twice.
+		if rss := ru.Maxrss * rssUnit(); rss > p.ownPeak+p.ownPeak/8+4<<20 {
 			u.MaxRSS = rss
 		}
 	}

@@ -119,7 +119,7 @@ const maxMark = 32
 // programs in other languages, for a request that was refused.
 func speaksOfMemory(b []byte) bool {
 	b = bytes.ToLower(b)
-	for _, mark := range []string{"out of memory", "cannot allocate memory", "memory exhausted", "bad_alloc"} {
+	for _, mark := range []string{"out of memory", "cannot allocate memory", "memory exhausted", "bad_alloc", "failed to create new os thread"} {
 		if bytes.Contains(b, []byte(mark)) {
 			return true
 		}
