@@ -59,7 +59,7 @@ func escape() error {
 	s := program("/usr/bin/perl", "-e", `
 		use POSIX; pipe(R, W);
 		if (fork) { close W; sysread(R, $_, 1); exit }
-		POSIX::setsid(); syswrite(STDOUT, "$$\n"); syswrite(W, "x"); close(W); sleep 1000`)
+		POSIX::setsid(); syswrite(STDOUT, "$$\n"); syswrite(W, "x"); close(W); sleep 60`)
 	s.Fork, s.Wall, s.Data = true, 20*time.Second, make([]byte, 1<<20)
 	var pid int
 	_, err := New(Config{Memory: 1 << 30}).Run(background(), s, func(r io.Reader) error {

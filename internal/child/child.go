@@ -123,11 +123,14 @@ type Spec struct {
 	// read, WritePaths those that it may also change. For a program, the
 	// folders where systems keep programs and libraries are added.
 	ReadPaths, WritePaths []string
-	MaxFile               int64 // the most bytes that any file it writes may have
+	MaxFile               int64 // the most bytes that any one file it writes may have
 
-	// Memory bounds what the child can hold (RLIMIT_DATA: private writable
-	// mappings, so heap, stacks of threads, and memory of WebAssembly), and is
-	// taken from the budget.
+	// Memory bounds what the child can hold, and is taken from the budget. It is
+	// RLIMIT_DATA, which counts private writable mappings whether they are used
+	// or not: heap, stacks of threads, memory of WebAssembly. It does not count
+	// shared anonymous mappings and files in memory, but the filter of system
+	// calls and MaxFile leave a child none of these, so that nobody needs to
+	// watch what it holds. A Go worker can use some 60 MB less than this.
 	Memory int64
 	CPU    time.Duration // processor time, rounded up to whole seconds
 	Wall   time.Duration // from its start; waiting for memory is not counted
@@ -224,14 +227,14 @@ type Usage struct {
 // The end of ctx kills the child.
 func (l *Launcher) Run(ctx context.Context, s Spec, read func(stdout io.Reader) error) (Usage, error) {
 	if err := s.check(l.cfg.Memory); err != nil {
-		return Usage{}, &Error{Name: s.name(), Reason: Start, Err: err}
+		return Usage{}, &Error{Name: s.name(), Reason: ReasonStart, Err: err}
 	}
 	asked := time.Now()
 	l.waiting.Add(1)
 	err := l.budget.Acquire(ctx, s.Memory)
 	l.waiting.Add(-1)
 	if err != nil {
-		return Usage{Killed: Cancel}, &Error{Name: s.name(), Reason: Cancel, Err: context.Cause(ctx)}
+		return Usage{Killed: ReasonCancel}, &Error{Name: s.name(), Reason: ReasonCancel, Err: context.Cause(ctx)}
 	}
 	l.used.Add(s.Memory)
 	defer func() {
@@ -241,7 +244,7 @@ func (l *Launcher) Run(ctx context.Context, s Spec, read func(stdout io.Reader) 
 
 	p, err := start(l.cfg.Executable, &s)
 	if err != nil {
-		return Usage{}, &Error{Name: s.name(), Reason: Start, Err: err}
+		return Usage{}, &Error{Name: s.name(), Reason: ReasonStart, Err: err}
 	}
 	if t := l.cfg.Trace; t != nil && t.Started != nil {
 		t.Started(s.name(), time.Since(asked))

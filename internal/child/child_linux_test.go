@@ -370,7 +370,7 @@ write long.txt file too large
 
 	s.ReadPaths = append(s.ReadPaths, filepath.Join(dir, "gone"))
 	_, _, err = run(t, s)
-	if e := wantError(t, err, Start, ErrStart); !errors.Is(err, ErrStart) || !strings.Contains(e.Error(), "gone") {
+	if e := wantError(t, err, ReasonStart, ErrStart); !errors.Is(err, ErrStart) || !strings.Contains(e.Error(), "gone") {
 		t.Errorf("a path that does not exist: %v", err)
 	}
 }
@@ -393,8 +393,8 @@ func TestAChildThatNeedsTooMuchMemoryDies(t *testing.T) {
 			s := spec(worker)
 			s.Memory = 256 << 20
 			out, u, err := run(t, s)
-			e := wantError(t, err, Memory, ErrMemory)
-			if u.Killed != Memory {
+			e := wantError(t, err, ReasonMemory, ErrMemory)
+			if u.Killed != ReasonMemory {
 				t.Errorf("usage says %q", u.Killed)
 			}
 			if u.MaxRSS > s.Memory+16<<20 {
@@ -419,7 +419,7 @@ func TestAChildWithHardlyAnyMemoryRunsOrDiesOfIt(t *testing.T) {
 		for _, s := range []Spec{spec("code"), program("/bin/true")} {
 			s.Memory = memory
 			if _, _, err := run(t, s); err != nil {
-				wantError(t, err, Memory, ErrMemory)
+				wantError(t, err, ReasonMemory, ErrMemory)
 			}
 		}
 	}
@@ -433,8 +433,8 @@ func TestAProgramThatNeedsTooMuchMemoryDies(t *testing.T) {
 	s := program("/bin/sh", "-c", `x=x; while :; do x="$x$x"; done`)
 	s.Memory = 256 << 20
 	_, u, err := run(t, s)
-	wantError(t, err, Memory, ErrMemory)
-	if u.Killed != Memory {
+	wantError(t, err, ReasonMemory, ErrMemory)
+	if u.Killed != ReasonMemory {
 		t.Errorf("usage says %q", u.Killed)
 	}
 }
@@ -443,11 +443,11 @@ func TestAChildThatTakesTooMuchProcessorTimeIsKilled(t *testing.T) {
 	s := spec("spin")
 	s.CPU = time.Second
 	out, u, err := run(t, s)
-	wantError(t, err, CPU, ErrCPU)
+	wantError(t, err, ReasonCPU, ErrCPU)
 	if !errors.Is(err, ErrTimeout) || errors.Is(err, ErrCrashed) {
 		t.Errorf("%v is of the wrong class", err)
 	}
-	if out != "begun\n" || u.Killed != CPU || u.CPU < 700*time.Millisecond || u.CPU > 3*time.Second {
+	if out != "begun\n" || u.Killed != ReasonCPU || u.CPU < 700*time.Millisecond || u.CPU > 3*time.Second {
 		t.Errorf("it wrote %q and took %+v", out, u)
 	}
 }
@@ -456,8 +456,8 @@ func TestAChildThatTakesTooLongIsKilled(t *testing.T) {
 	s := spec("pid")
 	s.Wall = 300 * time.Millisecond
 	_, u, err := run(t, s)
-	wantError(t, err, Wall, ErrTimeout)
-	if errors.Is(err, ErrCPU) || u.Killed != Wall || u.Wall < s.Wall {
+	wantError(t, err, ReasonWall, ErrTimeout)
+	if errors.Is(err, ErrCPU) || u.Killed != ReasonWall || u.Wall < s.Wall {
 		t.Errorf("%v, %+v", err, u)
 	}
 }
@@ -468,8 +468,8 @@ func TestAnOutputOverTheBoundIsCutAndItsChildKilled(t *testing.T) {
 		s.MaxOutput = 100_000
 		s.Data = make([]byte, s.MaxOutput+1)
 		out, u, err := run(t, s)
-		wantError(t, err, Output, ErrOutput)
-		if len(out) != 100_000 || u.Killed != Output {
+		wantError(t, err, ReasonOutput, ErrOutput)
+		if len(out) != 100_000 || u.Killed != ReasonOutput {
 			t.Errorf("%s: read saw %d bytes, usage %+v", worker, len(out), u)
 		}
 		s.Worker, s.Data = "echo", s.Data[1:]
@@ -481,8 +481,8 @@ func TestAnOutputOverTheBoundIsCutAndItsChildKilled(t *testing.T) {
 
 func TestAChildThatFloodsStandardErrorIsKilled(t *testing.T) {
 	_, u, err := run(t, spec("complain"))
-	e := wantError(t, err, Output, ErrOutput)
-	if len(e.Stderr) > headStderr+tailStderr+10 || len(e.Stderr) < tailStderr || u.Killed != Output {
+	e := wantError(t, err, ReasonOutput, ErrOutput)
+	if len(e.Stderr) > headStderr+tailStderr+10 || len(e.Stderr) < tailStderr || u.Killed != ReasonOutput {
 		t.Errorf("%d bytes were kept, usage %+v", len(e.Stderr), u)
 	}
 }
@@ -504,19 +504,19 @@ func TestAChildMayEndItsOutputBeforeItself(t *testing.T) {
 	if string(out) != "that is all\n" {
 		t.Errorf("read saw %q", out)
 	}
-	if e := wantError(t, err, Failed, ErrFailed); !strings.HasPrefix(e.Stderr, "after the output") {
+	if e := wantError(t, err, ReasonFailed, ErrFailed); !strings.HasPrefix(e.Stderr, "after the output") {
 		t.Errorf("standard error is %q", e.Stderr)
 	}
 }
 
 func TestAnEndThatIsNotGoodIsTold(t *testing.T) {
 	for worker, want := range map[string]*Error{
-		"fail":    {Reason: Failed, ExitCode: 1, Stderr: "bad \uFFFD[31minput x"},
-		"exit3":   {Reason: Crash, ExitCode: 3},
-		"panic":   {Reason: Crash, ExitCode: 2, Stderr: "panic: ppp"},
-		"gopanic": {Reason: Crash, ExitCode: 2, Stderr: "panic: elsewhere"},
-		"fault":   {Reason: Crash, Signal: "killed"},
-		"nobody":  {Reason: Start},
+		"fail":    {Reason: ReasonFailed, ExitCode: 1, Stderr: "bad \uFFFD[31minput x"},
+		"exit3":   {Reason: ReasonCrash, ExitCode: 3},
+		"panic":   {Reason: ReasonCrash, ExitCode: 2, Stderr: "panic: ppp"},
+		"gopanic": {Reason: ReasonCrash, ExitCode: 2, Stderr: "panic: elsewhere"},
+		"fault":   {Reason: ReasonCrash, Signal: "killed"},
+		"nobody":  {Reason: ReasonStart},
 	} {
 		t.Run(worker, func(t *testing.T) {
 			s := spec(worker)
@@ -526,10 +526,10 @@ func TestAnEndThatIsNotGoodIsTold(t *testing.T) {
 			if e.ExitCode != want.ExitCode || e.Signal != want.Signal || !strings.HasPrefix(e.Stderr, want.Stderr) || e.Name != worker {
 				t.Errorf("got %#v", e)
 			}
-			if errors.Is(err, ErrCrashed) != (want.Reason == Crash) || errors.Is(err, ErrFailed) != (want.Reason == Failed) || errors.Is(err, ErrStart) != (want.Reason == Start) {
+			if errors.Is(err, ErrCrashed) != (want.Reason == ReasonCrash) || errors.Is(err, ErrFailed) != (want.Reason == ReasonFailed) || errors.Is(err, ErrStart) != (want.Reason == ReasonStart) {
 				t.Errorf("%v is of the wrong class", err)
 			}
-			if killed := u.Killed != ""; killed != (want.Reason == Crash) {
+			if killed := u.Killed != ""; killed != (want.Reason == ReasonCrash) {
 				t.Errorf("usage says %q", u.Killed)
 			}
 			if strings.Contains(e.Error(), "31m") || strings.Contains(e.Error(), "pp") {
@@ -542,8 +542,8 @@ func TestAnEndThatIsNotGoodIsTold(t *testing.T) {
 func TestAReaderThatFailsEndsTheChild(t *testing.T) {
 	broken := errors.New("not a page")
 	u, err := New(Config{Memory: 1 << 30}).Run(t.Context(), spec("pid"), func(io.Reader) error { return broken })
-	wantError(t, err, Read, broken)
-	if u.Killed != Read {
+	wantError(t, err, ReasonRead, broken)
+	if u.Killed != ReasonRead {
 		t.Errorf("usage says %q", u.Killed)
 	}
 	// A complaint about an output that was complete is the reader's all the same.
@@ -551,11 +551,11 @@ func TestAReaderThatFailsEndsTheChild(t *testing.T) {
 		_, err := io.Copy(io.Discard, r)
 		return errors.Join(broken, err)
 	})
-	wantError(t, err, Read, broken)
+	wantError(t, err, ReasonRead, broken)
 }
 
 func TestAReaderThatFailsBecauseTheChildDiedIsNotToBlame(t *testing.T) {
-	for worker, want := range map[string]Reason{"panic": Crash, "fault": Crash, "fail": Failed} {
+	for worker, want := range map[string]Reason{"panic": ReasonCrash, "fault": ReasonCrash, "fail": ReasonFailed} {
 		_, err := New(Config{Memory: 1 << 30}).Run(t.Context(), spec(worker), func(r io.Reader) error {
 			_, err := io.ReadFull(r, make([]byte, 10))
 			return err
@@ -573,7 +573,7 @@ func TestAReaderThatHasEnoughMayLeave(t *testing.T) {
 		_, err := io.ReadFull(r, line[:])
 		return err
 	})
-	if err != nil || u.Killed != Read {
+	if err != nil || u.Killed != ReasonRead {
 		t.Errorf("%v, usage %+v", err, u)
 	}
 }
@@ -587,7 +587,7 @@ func TestNoReaderIsOneThatThrowsAway(t *testing.T) {
 	}
 	s.MaxOutput = 1000
 	_, err := l.Run(t.Context(), s, nil)
-	wantError(t, err, Output, ErrOutput)
+	wantError(t, err, ReasonOutput, ErrOutput)
 }
 
 func TestAReaderThatPanicsOrExitsLeavesNothing(t *testing.T) {
@@ -636,8 +636,8 @@ func TestTheEndOfTheContextEndsTheChild(t *testing.T) {
 		_, err := io.Copy(io.Discard, r) // sees the end now
 		return err
 	})
-	wantError(t, err, Cancel, gone)
-	if left := inGroup(t, pid); len(left) > 0 || u.Killed != Cancel {
+	wantError(t, err, ReasonCancel, gone)
+	if left := inGroup(t, pid); len(left) > 0 || u.Killed != ReasonCancel {
 		t.Errorf("%v are left, usage %+v", left, u)
 	}
 }
@@ -647,14 +647,14 @@ func TestAContextThatHasEndedStartsNothing(t *testing.T) {
 	cancel()
 	l := New(Config{Memory: 1 << 30, Trace: &Trace{Started: func(string, time.Duration) { t.Error("started") }}})
 	_, err := l.Run(ctx, spec("echo"), nil)
-	wantError(t, err, Cancel, context.Canceled)
+	wantError(t, err, ReasonCancel, context.Canceled)
 }
 
 func TestADeadlineOfTheContextIsNoTimeoutOfTheChild(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, err := New(Config{Memory: 1 << 30}).Run(ctx, spec("pid"), nil)
-	wantError(t, err, Cancel, context.DeadlineExceeded)
+	wantError(t, err, ReasonCancel, context.DeadlineExceeded)
 	if errors.Is(err, ErrTimeout) {
 		t.Errorf("%v is of the wrong class", err)
 	}
@@ -717,7 +717,7 @@ func TestChildrenRunAtOnceWithinTheBudgetAndTheRestWaitInOrder(t *testing.T) {
 	large, gone, small := spec("print"), spec("look"), spec("code")
 	large.Memory, gone.Memory, small.Memory = 2*part, part, part
 	wait(t.Context(), large, 1, "")
-	wait(ctx, gone, 2, Cancel)
+	wait(ctx, gone, 2, ReasonCancel)
 	wait(t.Context(), small, 3, "")
 	releaseA()
 	if err := <-doneA; err != nil {
@@ -768,18 +768,18 @@ func TestASpecThatCannotRunIsRefusedAtOnce(t *testing.T) {
 		"relative path":         change(func(s *Spec) { s.ReadPaths = []string{"cache"} }),
 	} {
 		_, err := New(Config{Memory: 200 << 20}).Run(t.Context(), s, nil)
-		if e := wantError(t, err, Start, ErrStart); e.Err == nil {
+		if e := wantError(t, err, ReasonStart, ErrStart); e.Err == nil {
 			t.Errorf("%s: no reason is given", name)
 		}
 	}
 	_, err := New(Config{}).Run(t.Context(), spec("echo"), nil)
-	wantError(t, err, Start, ErrStart)
+	wantError(t, err, ReasonStart, ErrStart)
 }
 
 func TestAProgramThatIsNotThereIsNotStarted(t *testing.T) {
 	for _, s := range []Spec{program("/nowhere/tesseract"), program("/etc/passwd"), program("/usr")} {
 		_, u, err := run(t, s)
-		wantError(t, err, Start, ErrStart)
+		wantError(t, err, ReasonStart, ErrStart)
 		if u.Killed != "" {
 			t.Errorf("usage says %q", u.Killed)
 		}
@@ -787,9 +787,9 @@ func TestAProgramThatIsNotThereIsNotStarted(t *testing.T) {
 	s := spec("echo")
 	s.Dir = "/nowhere"
 	_, _, err := run(t, s)
-	wantError(t, err, Start, os.ErrNotExist)
+	wantError(t, err, ReasonStart, os.ErrNotExist)
 	_, err = New(Config{Memory: 1 << 30, Executable: "/nowhere"}).Run(t.Context(), spec("echo"), nil)
-	wantError(t, err, Start, os.ErrNotExist)
+	wantError(t, err, ReasonStart, os.ErrNotExist)
 }
 
 func TestAProgramRunsUnderTheSameLimits(t *testing.T) {
@@ -816,7 +816,7 @@ read line < ` + secret + ` && echo "$line" || echo "no reading"
 	s.Data = []byte("a word\n")
 	s.Dir = "/usr"
 	out, _, err := run(t, s)
-	e := wantError(t, err, Failed, ErrFailed) // the shell gives up when it cannot fork
+	e := wantError(t, err, ReasonFailed, ErrFailed) // the shell gives up when it cannot fork
 	if !strings.Contains(e.Stderr, "Cannot fork") {
 		t.Errorf("standard error is %q", e.Stderr)
 	}
@@ -921,7 +921,7 @@ func TestWhatAProgramStartsDiesWithIt(t *testing.T) {
 				return errors.Join(err, cerr)
 			})
 			if c.kill {
-				wantError(t, err, Cancel, context.Canceled)
+				wantError(t, err, ReasonCancel, context.Canceled)
 			} else if err != nil {
 				t.Error(err)
 			}

@@ -11,26 +11,26 @@ type Reason string
 
 // The reasons.
 const (
-	Start  Reason = "start"  // it could not be started
-	Cancel Reason = "cancel" // the context ended
-	Wall   Reason = "wall"   // it ran longer than its wall time
-	CPU    Reason = "cpu"    // it took more than its processor time
-	Memory Reason = "memory" // it needed more than its memory
-	Output Reason = "output" // it wrote more than its output may have
-	Read   Reason = "read"   // the reader of its output failed, or left before the end
-	Crash  Reason = "crash"  // a panic, a fatal error, or a signal that was not ours
-	Failed Reason = "failed" // it ended with a failure of its own
+	ReasonStart  Reason = "start"  // it could not be started
+	ReasonCancel Reason = "cancel" // the context ended
+	ReasonWall   Reason = "wall"   // it ran longer than its wall time
+	ReasonCPU    Reason = "cpu"    // it took more than its processor time
+	ReasonMemory Reason = "memory" // it needed more than its memory
+	ReasonOutput Reason = "output" // it wrote more than its output may have
+	ReasonRead   Reason = "read"   // the reader of its output failed, or left before the end
+	ReasonCrash  Reason = "crash"  // a panic, a fatal error, or a signal that was not ours
+	ReasonFailed Reason = "failed" // it ended with a failure of its own
 )
 
 // Reasons lists every reason, for metrics.
 func Reasons() []Reason {
-	return []Reason{Start, Cancel, Wall, CPU, Memory, Output, Read, Crash, Failed}
+	return []Reason{ReasonStart, ReasonCancel, ReasonWall, ReasonCPU, ReasonMemory, ReasonOutput, ReasonRead, ReasonCrash, ReasonFailed}
 }
 
 // What an *Error is, by errors.Is.
 var (
 	ErrStart   = errors.New("the child could not be started")
-	ErrTimeout = errors.New("the child ran out of time") // Wall and CPU
+	ErrTimeout = errors.New("the child ran out of time") // of either kind
 	ErrCPU     = errors.New("the child ran out of processor time")
 	ErrMemory  = errors.New("the child ran out of memory")
 	ErrOutput  = errors.New("the child wrote too much")
@@ -57,33 +57,33 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "child %s: ", e.Name)
 	switch e.Reason {
-	case Start:
+	case ReasonStart:
 		b.WriteString("cannot be started")
-	case Cancel:
+	case ReasonCancel:
 		b.WriteString("stopped")
-	case Wall:
+	case ReasonWall:
 		b.WriteString("killed after its time")
-	case CPU:
+	case ReasonCPU:
 		b.WriteString("killed after its processor time")
-	case Memory:
+	case ReasonMemory:
 		b.WriteString("out of memory")
-	case Output:
+	case ReasonOutput:
 		b.WriteString("killed for writing too much")
-	case Read:
+	case ReasonRead:
 		b.WriteString("its output could not be used")
-	case Crash:
+	case ReasonCrash:
 		b.WriteString("crashed")
-	case Failed:
+	case ReasonFailed:
 		b.WriteString("failed")
 	}
 	if e.ExitCode != 0 {
 		fmt.Fprintf(&b, " (exit status %d)", e.ExitCode)
 	}
-	if e.Signal != "" && (e.Reason == Crash || e.Reason == Memory) {
+	if e.Signal != "" && (e.Reason == ReasonCrash || e.Reason == ReasonMemory) {
 		fmt.Fprintf(&b, " (%s)", e.Signal)
 	}
 	// That a reader stumbled over the end of a child that died is no news.
-	if e.Err != nil && (e.Reason == Start || e.Reason == Cancel || e.Reason == Read) {
+	if e.Err != nil && (e.Reason == ReasonStart || e.Reason == ReasonCancel || e.Reason == ReasonRead) {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	return b.String()
@@ -97,19 +97,19 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrStart:
-		return e.Reason == Start
+		return e.Reason == ReasonStart
 	case ErrTimeout:
-		return e.Reason == Wall || e.Reason == CPU
+		return e.Reason == ReasonWall || e.Reason == ReasonCPU
 	case ErrCPU:
-		return e.Reason == CPU
+		return e.Reason == ReasonCPU
 	case ErrMemory:
-		return e.Reason == Memory
+		return e.Reason == ReasonMemory
 	case ErrOutput:
-		return e.Reason == Output
+		return e.Reason == ReasonOutput
 	case ErrCrashed:
-		return e.Reason == Crash
+		return e.Reason == ReasonCrash
 	case ErrFailed:
-		return e.Reason == Failed
+		return e.Reason == ReasonFailed
 	}
 	return false
 }

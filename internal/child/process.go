@@ -176,7 +176,7 @@ func start(executable string, s *Spec) (_ *process, err error) {
 	p.control = controlW
 	files := []*os.File{0: stdin, 1: stdout, 2: stderr, controlFD: control, statusFD: status}
 
-	p.out = &output{stream: &stream{f: stdoutR}, left: s.MaxOutput, over: func() { p.stop(Output) }}
+	p.out = &output{stream: &stream{f: stdoutR}, left: s.MaxOutput, over: func() { p.stop(ReasonOutput) }}
 	p.errs = &stream{f: stderrR}
 	p.status = &stream{f: statusR}
 	p.reports = json.NewDecoder(io.LimitReader(p.status, maxReports))
@@ -256,7 +256,7 @@ func (p *process) keep(executable string, argv []string, attr *os.ProcAttr, begu
 func (p *process) stop(cause Reason) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.cause != "" || p.reaped && cause != Output {
+	if p.cause != "" || p.reaped && cause != ReasonOutput {
 		return
 	}
 	p.cause = cause
@@ -273,7 +273,7 @@ func (p *process) run(ctx context.Context, note func([]string), read func(io.Rea
 	done := false
 	defer func() {
 		if !done { // read panicked, or ended this goroutine
-			p.stop(Read)
+			p.stop(ReasonRead)
 			p.end()
 		}
 	}()
@@ -293,7 +293,7 @@ func (p *process) run(ctx context.Context, note func([]string), read func(io.Rea
 	}
 	switch {
 	case startErr != nil:
-		p.stop(Start)
+		p.stop(ReasonStart)
 	case read == nil:
 		_, readErr = io.Copy(io.Discard, p.out)
 	default:
@@ -310,7 +310,7 @@ func (p *process) run(ctx context.Context, note func([]string), read func(io.Rea
 		grace.Stop()
 	}
 	if readErr != nil || !p.out.done {
-		p.stop(Read)
+		p.stop(ReasonRead)
 	}
 	<-p.exited
 	var last report
@@ -340,9 +340,9 @@ func (p *process) watch(ctx context.Context) {
 	defer deadline.Stop()
 	select {
 	case <-ctx.Done():
-		p.stop(Cancel)
+		p.stop(ReasonCancel)
 	case <-deadline.C:
-		p.stop(Wall)
+		p.stop(ReasonWall)
 	case <-p.exited:
 	}
 }
@@ -354,7 +354,7 @@ func (p *process) collect() {
 		n, err := p.errs.Read(buf)
 		p.tail.add(buf[:n])
 		if p.tail.total > maxStderr {
-			p.stop(Output)
+			p.stop(ReasonOutput)
 			return
 		}
 		if err != nil {
@@ -384,7 +384,7 @@ func (p *process) verdict(ctx context.Context, startErr, readErr error) (Usage, 
 	u := Usage{Wall: p.wall, MaxRSS: p.peak}
 	e := &Error{Name: p.spec.name(), Stderr: p.tail.text()}
 	if p.state == nil {
-		e.Reason, e.Err = Crash, p.waitErr
+		e.Reason, e.Err = ReasonCrash, p.waitErr
 		return u, e
 	}
 	u.CPU = p.state.UserTime() + p.state.SystemTime()
@@ -407,16 +407,16 @@ func (p *process) verdict(ctx context.Context, startErr, readErr error) (Usage, 
 	switch e.Reason = p.reason(status, u, startErr, readErr); e.Reason {
 	case "":
 		return u, nil
-	case Start:
+	case ReasonStart:
 		e.Err, e.ExitCode, e.Signal = startErr, 0, ""
 		return u, e
-	case Cancel:
+	case ReasonCancel:
 		e.Err = context.Cause(ctx)
-	case Failed:
+	case ReasonFailed:
 		return u, e
 	}
 	u.Killed = e.Reason
-	if e.Reason == Read && readErr == nil {
+	if e.Reason == ReasonRead && readErr == nil {
 		return u, nil // read had what it wanted
 	}
 	return u, e
@@ -426,44 +426,44 @@ func (p *process) verdict(ctx context.Context, startErr, readErr error) (Usage, 
 // at once: what the kernel says about the end decides.
 func (p *process) reason(status syscall.WaitStatus, u Usage, startErr, readErr error) Reason {
 	if startErr != nil {
-		return Start
+		return ReasonStart
 	}
 	switch {
 	case status.Exited() && status.ExitStatus() == 0:
 		switch {
-		case p.cause == Output:
-			return Output
+		case p.cause == ReasonOutput:
+			return ReasonOutput
 		case readErr != nil:
-			return Read
+			return ReasonRead
 		case p.out.done:
 			return "" // what was about to stop it came too late
 		}
 		return p.cause
 	case status.Signaled() && status.Signal() == syscall.SIGXCPU:
-		return CPU
+		return ReasonCPU
 	case status.Signaled() && status.Signal() == syscall.SIGKILL:
 		// A hard limit on processor time kills with the signal that we use. The
 		// kernel counts for it in ticks, and usage exactly, so that both differ.
 		limit := time.Duration(cpuSeconds(p.spec.CPU)) * time.Second
-		if (p.cause == "" || p.cause == Read) && u.CPU >= limit*3/4 {
-			return CPU
+		if (p.cause == "" || p.cause == ReasonRead) && u.CPU >= limit*3/4 {
+			return ReasonCPU
 		}
 		if p.cause != "" {
 			return p.cause
 		}
-		return Crash // somebody else's: the out-of-memory killer's, or a person's
+		return ReasonCrash // somebody else's: the out-of-memory killer's, or a person's
 	case p.tail.memory:
-		return Memory
+		return ReasonMemory
 	case status.Signaled():
 		// Native code that is refused memory runs into a null pointer or aborts,
 		// with or without a word. One that grows by doubling holds half by then.
 		sig := status.Signal()
 		if (sig == syscall.SIGSEGV || sig == syscall.SIGABRT || sig == syscall.SIGBUS) && u.MaxRSS >= p.spec.Memory/2 {
-			return Memory
+			return ReasonMemory
 		}
-		return Crash
+		return ReasonCrash
 	case p.spec.Worker != "" && status.ExitStatus() != exitFailed:
-		return Crash // 2 is a panic or a fatal error of Go
+		return ReasonCrash // 2 is a panic or a fatal error of Go
 	}
-	return Failed
+	return ReasonFailed
 }
