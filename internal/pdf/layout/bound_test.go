@@ -34,6 +34,7 @@ func hostile(data []byte) *Page {
 	texts := []string{"", "word", "Word.", "1.", "•", "-", "....", "…", ".", "42", "com", "(a)", "[1]", "שלום", "你好", "ﬁ", "\u00ad", "\x00", "\xff", "https://a.b/c", "A", "̀", "x y", "IV", strings.Repeat("long", 50), "{}", "…5"}
 	p := &Page{Number: int(next()), Width: number(), Height: number(), ImageArea: number()}
 	p.Fonts = []Font{{}, {Bold: true}, {Mono: true}, {Name: "CMTI10", Italic: true}}
+	x, y := 60.0, 60.0
 	hidden := []string{"", "", "", "", HiddenInvisible, HiddenWhite, "odd"}
 	for len(data) > 0 && len(p.Words) < 500 {
 		flags := next()
@@ -47,11 +48,22 @@ func hostile(data []byte) *Page {
 				Text: texts[int(next())%len(texts)], Box: rect(), Baseline: number(), Size: number(), Font: int(next()) - 2,
 				Space: flags&16 != 0, Break: flags&32 != 0, Hyphen: flags&64 != 0, MCID: int(next()) - 5, Hidden: hidden[int(next())%len(hidden)],
 			}
-			if flags&128 != 0 {
+			switch {
+			case flags&128 != 0:
 				w.Angle = number()
-			} else {
+			case flags&64 != 0:
 				w.Box.X1, w.Box.Y1 = w.Box.X0+20, w.Box.Y0+10
 				w.Baseline, w.Size = w.Box.Y1-2, 10
+			default:
+				// On a line of a page that goes down, or now and then up.
+				if step := next(); step < 60 {
+					x, y = 60+float64(step%8)*60, y+12
+				} else if step > 250 {
+					x, y = 60, y-100
+				} else {
+					x += 22 + float64(step%16)
+				}
+				w.Size, w.Baseline, w.Box = 10, y, Rect{x, y - 8, x + 20, y + 2}
 			}
 			p.Words = append(p.Words, w)
 		}
@@ -179,6 +191,20 @@ func TestEveryVisibleWordComesOutOnce(t *testing.T) {
 				}
 			}
 			y += rapid.Float64Range(0, 30).Draw(t, "gap")
+		}
+		if rapid.IntRange(0, 2).Draw(t, "shuffle") == 0 {
+			// A producer that paints its lines in any order.
+			var lines [][]Word
+			for _, w := range b.page.Words {
+				if w.Break || len(lines) == 0 {
+					lines = append(lines, nil)
+				}
+				lines[len(lines)-1] = append(lines[len(lines)-1], w)
+			}
+			b.page.Words = nil
+			for _, l := range rapid.Permutation(lines).Draw(t, "order") {
+				b.page.Words = append(b.page.Words, l...)
+			}
 		}
 		seen := map[string]int{}
 		for _, r := range read(nil, b) {

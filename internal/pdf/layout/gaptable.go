@@ -35,9 +35,10 @@ func (r *Reader) gapTables(words []word) {
 		l.entry = l.leader || r.entry(l, words)
 	}
 	after := 0 // where the last table ended
+	typed := r.monoPage(r.lines)
 	for i := 0; i < n; {
 		l := &r.lines[i]
-		if l.j-l.i < 2 || l.grid != 0 || l.toLeft() {
+		if l.j-l.i < 2 || l.grid != 0 || l.toLeft() || l.allMono() && !typed {
 			i++
 			continue
 		}
@@ -111,6 +112,15 @@ type piece struct {
 	i, j   int // words[i:j]
 	x0, x1 float64
 	chars  int
+	more   [][2]int // further runs of words; in lines put together by place they need not follow each other
+}
+
+func (p *piece) count() int {
+	n := p.j - p.i
+	for _, m := range p.more {
+		n += m[1] - m[0]
+	}
+	return n
 }
 
 func (r *Reader) gapTable(words []word, g *region, after int) (gapTab, bool) {
@@ -144,7 +154,7 @@ func (r *Reader) gapTable(words []word, g *region, after int) (gapTab, bool) {
 		}
 		rows = append(rows, row)
 	}
-	if dots*4 > b-g.a && (cols == 2 && !measures(rows, words) || contents(rows, words)) {
+	if dots*4 > b-g.a && (cols == 2 && !measures(rows, words) || cols < 4 && contents(rows, words, cols, true)) {
 		return gapTab{}, false
 	}
 	top, bottom := g.size, 0.0
@@ -428,8 +438,13 @@ func (r *Reader) pieces(l *line, g *region, words []word) []piece {
 		c1 := max(c0, g.column(x1-0.1*l.size))
 		if n := len(row); n > 0 && row[n-1].c1 >= c0 {
 			p := &row[n-1]
-			p.c1, p.j, p.x1 = max(p.c1, c1), j, x1
+			p.c1, p.x1 = max(p.c1, c1), max(p.x1, x1)
 			p.chars += chars
+			if i == p.j && len(p.more) == 0 {
+				p.j = j
+			} else {
+				p.more = append(p.more, [2]int{i, j})
+			}
 			return
 		}
 		row = append(row, piece{c0: c0, c1: c1, i: i, j: j, x0: x0, x1: x1, chars: chars})
@@ -455,9 +470,12 @@ func (r *Reader) pieces(l *line, g *region, words []word) []piece {
 // aligned says whether the pieces are cells: short, in most rows of most
 // columns, and set at a common edge.
 func (r *Reader) aligned(rows [][]piece, g *region, cols int, ruled bool, words []word) bool {
-	chars, cells, longest := 0, 0, 0
+	chars, cells, longest, signs := 0, 0, 0, 0
 	for _, row := range rows {
 		for _, p := range row {
+			if !slices.ContainsFunc(words[p.i:p.j], func(w word) bool { return w.says() }) {
+				signs++
+			}
 			chars += p.chars
 			cells++
 			longest = max(longest, p.chars)
@@ -467,7 +485,11 @@ func (r *Reader) aligned(rows [][]piece, g *region, cols int, ruled bool, words 
 	if ruled {
 		mean, most = 50, 250
 	}
-	if cells == 0 || chars > mean*cells || longest > most || cells*10 < 4*len(rows)*cols {
+	fill := 4
+	if len(rows) < 4 {
+		fill = 6 // few rows have to be full to prove something
+	}
+	if cells == 0 || signs*2 > cells || chars > mean*cells || longest > most || cells*10 < fill*len(rows)*cols {
 		return false
 	}
 	tol := 0.3 * g.size
@@ -488,12 +510,15 @@ func (r *Reader) aligned(rows [][]piece, g *region, cols int, ruled bool, words 
 					numbers++
 					points = append(points, pointOf(first))
 				}
-				if c == 0 && p.j-p.i == 1 {
+				if c == 0 && p.count() == 1 {
 					if _, ok := markerOf(first.text, true); ok {
 						markers++
 					}
 				}
 				wordsIn += wordCount(words[p.i:p.j])
+				for _, m := range p.more {
+					wordsIn += wordCount(words[m[0]:m[1]])
+				}
 			}
 		}
 		n := len(starts)
@@ -515,7 +540,7 @@ func (r *Reader) aligned(rows [][]piece, g *region, cols int, ruled bool, words 
 			good++
 		}
 	}
-	if cols <= 3 && numeric > 0 && !ruled && contents(rows, words) {
+	if cols <= 3 && numeric > 0 && !ruled && contents(rows, words, cols, false) {
 		return false
 	}
 	return good*10 >= cols*8
@@ -538,33 +563,38 @@ func cluster(v []float64, tol float64) float64 {
 }
 
 // contents says whether rows are a table of contents: titles, perhaps with
-// section numbers before them, and page numbers that grow.
-func contents(rows [][]piece, words []word) bool {
+// section numbers before them, and page numbers that grow. Titles that take
+// two lines have the number at the second.
+func contents(rows [][]piece, words []word, cols int, dotted bool) bool {
 	before, growing, n, titles := -1, 0, 0, 0
 	for _, row := range rows {
-		if len(row) < 2 {
+		last := row[len(row)-1]
+		if last.c0 != cols-1 || len(row) < 2 {
 			continue
 		}
-		last := row[len(row)-1]
 		v := 0
-		for _, c := range words[last.i].text {
-			if c < '0' || c > '9' || v > 1e6 {
-				return false
+		t := words[last.i].text
+		for i := range len(t) {
+			if t[i] < '0' || t[i] > '9' || v > 1e6 {
+				if v = romanValue(t); v == 0 {
+					return false
+				}
+				break
 			}
-			v = v*10 + int(c-'0')
+			v = v*10 + int(t[i]-'0')
 		}
 		n++
 		if v >= before {
 			growing++
 		}
 		before = v
-		if len(row) == 2 {
+		if len(row) == 2 || dotted {
 			titles++
 		} else if _, ok := numberDepth(words[row[0].i].text + " A"); ok && len(row) == 3 {
 			titles++
 		}
 	}
-	return n >= 3 && growing*10 >= n*9 && titles*10 >= n*9
+	return n >= 2 && growing*10 >= n*8 && titles*10 >= n*9
 }
 
 // equationNumbers says whether the last column is "(1)", "(2)" and so on.
@@ -659,7 +689,7 @@ func (r *Reader) tableBlock(words []word, lines []line, rows [][]piece, cols int
 			for _, p := range row {
 				for q := range up {
 					if up[q].c0 <= p.c0 && p.c0 <= up[q].c1 {
-						up[q].words = up[q].words[:len(up[q].words)-(p.j-p.i)]
+						up[q].words = up[q].words[:len(up[q].words)-p.count()]
 					}
 				}
 			}
@@ -699,6 +729,11 @@ func (r *Reader) tableBlock(words []word, lines []line, rows [][]piece, cols int
 func appendWords(to []int32, p piece) []int32 {
 	for k := p.i; k < p.j; k++ {
 		to = append(to, int32(k))
+	}
+	for _, m := range p.more {
+		for k := m[0]; k < m[1]; k++ {
+			to = append(to, int32(k))
+		}
 	}
 	return to
 }

@@ -3,6 +3,8 @@ package layout
 import (
 	"math"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // grid is a table whose cells are known before the text is read: from drawn
@@ -356,7 +358,7 @@ func (g *grid) settle(words []word) bool {
 	g.partRows(words)
 	rows = len(g.ys) - 1
 	rowHas, colHas := make([]bool, rows), make([]bool, cols)
-	filled, long := 0, 0
+	filled, long, signs := 0, 0, 0
 	for i := range g.flat {
 		c := &g.flat[i]
 		if !c.filled() {
@@ -370,6 +372,9 @@ func (g *grid) settle(words []word) bool {
 			return false
 		}
 		rowHas[c.row], colHas[c.col] = true, true
+		if !says(words, c) {
+			signs++
+		}
 	}
 	nr, nc := 0, 0
 	for _, has := range rowHas {
@@ -386,6 +391,9 @@ func (g *grid) settle(words []word) bool {
 		if c := &g.flat[i]; len(c.words) > 8 && coarse(words, c.words) {
 			return false
 		}
+	}
+	if signs*2 > filled || filled*10 < 3*len(g.flat) {
+		return false // a drawing: a plot, a staff of music
 	}
 	if g.words == 0 || nr < 2 || nc < 2 || filled < 4 || long*3 > filled || g.words > 60*filled {
 		return false
@@ -424,6 +432,30 @@ func (g *grid) settle(words []word) bool {
 	}
 	g.headers(words)
 	return true
+}
+
+// says says whether a cell holds a word or a number rather than signs.
+func says(words []word, c *gridCell) bool {
+	if len(c.asides) > 0 {
+		return true
+	}
+	for _, i := range c.words {
+		if words[i].says() {
+			return true
+		}
+	}
+	return false
+}
+
+// says says whether a word is more than a sign.
+func (w *word) says() bool {
+	if w.look&(number|cjk) != 0 {
+		return true
+	}
+	if w.chars == 1 {
+		return w.text == "X" || w.text == "x" || w.text == "✓" || w.text == "•"
+	}
+	return strings.ContainsFunc(w.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // part splits the cells that reach over several columns because their row is

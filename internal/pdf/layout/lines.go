@@ -163,12 +163,33 @@ func (r *Reader) segment(words []word, taken []int32, grids []grid) {
 				}
 			}
 		}
+		r.closeDots()
 		r.segs = append(r.segs, seg{})
 		cur = len(r.segs) - 1
 		r.segs[cur].open(w, i)
 		r.segs[cur].add(w)
 	}
+	r.closeDots()
 	r.link(r.segs)
+}
+
+// closeDots joins the last seg to the one before if it is nothing but dots that
+// lead on from it.
+func (r *Reader) closeDots() {
+	n := len(r.segs)
+	if n < 2 {
+		return
+	}
+	a, b := &r.segs[n-2], &r.segs[n-1]
+	if b.dots < 4 || a.grid != 0 || a.j != b.i || int(b.dots) < b.j-b.i || !onward(a, b) || b.x0-a.x1 > 4*a.size {
+		return
+	}
+	a.j = b.j
+	a.x1, a.y0, a.y1 = max(a.x1, b.x1), min(a.y0, b.y0), max(a.y1, b.y1)
+	a.chars += b.chars
+	a.dots += b.dots
+	a.bold, a.italic, a.mono = a.bold+b.bold, a.italic+b.italic, a.mono+b.mono
+	r.segs = r.segs[:n-1]
 }
 
 type place uint8

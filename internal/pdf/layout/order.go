@@ -32,7 +32,11 @@ func (r *Reader) backwards() bool {
 		}
 		over := min(a.x1, b.x1) - max(a.x0, b.x0)
 		if over < 0.5*min(a.x1-a.x0, b.x1-b.x0) {
-			continue
+			// Beside each other: a column that begins above, unless it is
+			// just the line above.
+			if d > 0 || d < -3*size || d > -0.95*size || differ(a.size, b.size, false) {
+				continue
+			}
 		}
 		if d < 0 {
 			up++

@@ -276,3 +276,41 @@ func TestATaggedTableThatPlacesThingsIsNone(t *testing.T) {
 	}}
 	wantShown(t, read(nil, b), "P Only one cell a row,\nP so nothing is tabular.\n")
 }
+
+func TestATablePaintedFromTheBottomUpIsReadFromTheTop(t *testing.T) {
+	b := newPage(1)
+	rows := [][3]string{{"Austria", "8.9", "Vienna"}, {"Belgium", "11.5", "Brussels"}, {"Denmark", "5.8", "Copenhagen"}, {"Finland", "5.5", "Helsinki"}}
+	for i := len(rows) - 1; i >= 0; i-- {
+		y := 130 + 14*float64(i)
+		b.line(230, y, 10, rows[i][2])
+		b.line(150, y, 10, rows[i][1])
+		b.line(72, y, 10, rows[i][0])
+	}
+	wantShown(t, read(nil, b), `
+|Austria|8.9|Vienna|
+|Belgium|11.5|Brussels|
+|Denmark|5.8|Copenhagen|
+|Finland|5.5|Helsinki|
+`)
+}
+
+func TestAPlotIsNoTable(t *testing.T) {
+	b := newPage(1)
+	b.grid([]float64{72, 100, 128, 156, 184}, []float64{100, 128, 156, 184})
+	b.line(70, 98, 10, "y")
+	b.line(190, 190, 10, "x")
+	b.line(110, 115, 10, "+")
+	b.line(140, 145, 10, "+")
+	for _, k := range read(nil, b)[0].Blocks {
+		if k.Kind == Table {
+			t.Error("a plot was taken for a table")
+		}
+	}
+}
+
+func TestLinesOfCodeWithColumnsAreNoTable(t *testing.T) {
+	b := newPage(1)
+	b.lines(72, 60, 10, 12, filler)
+	b.lines(72, 130, 10, 12, "apt-get update          apt update\napt-get upgrade         apt upgrade\napt-get remove package  apt remove package", with{font: typed})
+	wantShown(t, read(nil, b), fillerText+"```\napt-get update          apt update\napt-get upgrade         apt upgrade\napt-get remove package  apt remove package\n```\n")
+}
