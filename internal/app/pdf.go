@@ -93,6 +93,7 @@ func warnLimited(log *slog.Logger) func(string) {
 // prepare gets ready, beside the service, what the first PDF would wait for,
 // and says what the configuration asks for and this host does not have.
 func (p *pdfs) prepare(ctx context.Context, cfg config.Config, log *slog.Logger) {
+	p.launcher.Tell()
 	if err := p.reader.Warm(ctx); err != nil && ctx.Err() == nil {
 		log.Error("PDFs cannot be read", "error", err)
 		return

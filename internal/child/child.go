@@ -76,6 +76,10 @@ func (l *Launcher) Limited() (ok bool, missing string) {
 	return len(all) == 0, strings.Join(all, "; ")
 }
 
+// Tell tells Trace.Limited at once what this system is known not to give,
+// instead of with the first child.
+func (l *Launcher) Tell() { l.noteMissing(platformMissing()) }
+
 // noteMissing keeps and tells what a child could not apply, each thing once.
 func (l *Launcher) noteMissing(missing []string) {
 	for _, m := range missing {
