@@ -36,7 +36,8 @@ func (r *Reader) code(words []word, lines []line, i int, typed bool) (int, Block
 	}
 	b := Block{Kind: Code, Clue: Clue{Lines: len(run), Size: run[0].size, Box: Rect{run[0].x0, run[0].y0, run[0].x1, run[len(run)-1].y1}}}
 	left := math.Inf(1)
-	widths, leads := r.floats[:0], []float64(nil)
+	steps, leads := r.floats[:0], []float64(nil)
+	long, wide := int32(0), 0.0 // the longest word
 	for k := range run {
 		l := &run[k]
 		left = min(left, l.x0)
@@ -44,23 +45,34 @@ func (r *Reader) code(words []word, lines []line, i int, typed bool) (int, Block
 		if k > 0 {
 			leads = append(leads, l.base-run[k-1].base)
 		}
+		var prev *word
 		for s := l.i; s < l.j; s++ {
 			for x := r.segs[s].i; x < r.segs[s].j; x++ {
-				if w := &words[x]; w.chars >= 3 {
-					widths = append(widths, (w.x1-w.x0)/float64(w.chars))
+				w := &words[x]
+				// Glyphs do not fill their cells, so that widths and gaps say
+				// little; from the beginning of one word to that of the next
+				// it is a whole number of cells, mostly with one space.
+				if prev != nil && prev.chars >= 3 && w.x0 > prev.x0 {
+					steps = append(steps, (w.x0-prev.x0)/float64(prev.chars+1))
 				}
+				if w.chars > long {
+					long, wide = w.chars, w.x1-w.x0
+				}
+				prev = w
 			}
 		}
 	}
 	b.Clue.Box.X0 = left
 	advance := 0.6 * run[0].size
-	if len(widths) > 0 {
-		slices.Sort(widths)
-		// Glyphs do not fill their cells to the edge: a long word is a little
-		// narrower than its cells, a short one more so.
-		advance = max(widths[len(widths)*3/4], 0.3*run[0].size)
+	switch {
+	case len(steps) > 2:
+		slices.Sort(steps)
+		advance = steps[len(steps)/2]
+	case long > 3:
+		advance = wide / (float64(long) - 0.1)
 	}
-	r.floats = widths
+	advance = max(advance, 0.3*run[0].size)
+	r.floats = steps
 	lead := math.Inf(1)
 	if len(leads) > 0 {
 		slices.Sort(leads)
@@ -101,7 +113,7 @@ func (r *Reader) codeLine(text *strings.Builder, words []word, l *line, left, ad
 			case prev == nil:
 				pad = int(math.Round((w.x0 - left) / advance))
 			case between(prev, w) != glue || x == r.segs[s].i:
-				pad = max(1, int(math.Round((w.x0-prev.x1)/advance)))
+				pad = max(1, int(math.Round((w.x0-left)/advance))-col)
 			}
 			for range min(pad, 160) {
 				text.WriteByte(' ')

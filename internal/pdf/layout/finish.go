@@ -836,7 +836,6 @@ func assign(all []candidate, results []*Result, tagged bool) {
 				break
 			}
 		}
-		last := 1
 		for _, c := range classes {
 			if v := votes[c]; v != nil {
 				best := 0
@@ -845,13 +844,12 @@ func assign(all []candidate, results []*Result, tagged bool) {
 						best = l
 					}
 				}
-				last = best + shift
-				level[c] = last
+				level[c] = best + shift
 			}
 		}
 		// A class that the outline leaves out comes right after the one that
 		// looks more important.
-		last = 0
+		last := 0
 		for _, c := range classes {
 			if l, ok := level[c]; ok {
 				last = max(last, l)
@@ -859,13 +857,15 @@ func assign(all []candidate, results []*Result, tagged bool) {
 				level[c] = last
 			}
 		}
+		before := 0
 		for i := range all {
 			c := &all[i]
-			l := level[c.class]
+			l := min(level[c.class], before+1)
 			if c.level > 0 {
 				l = c.level + shift
 			}
 			set(results, c, l)
+			before = l
 		}
 		return
 	}

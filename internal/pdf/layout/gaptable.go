@@ -74,7 +74,7 @@ func (r *Reader) thin(g *region) bool {
 		}
 	}
 	slices.Sort(counts)
-	return (r.lines[g.a].j-r.lines[g.a].i)*10 < counts[len(counts)/2]*7
+	return (r.lines[g.a].j-r.lines[g.a].i)*10 < counts[len(counts)/2]*8
 }
 
 // entry says whether a line ends with a number far from the rest.
@@ -252,7 +252,7 @@ func (r *Reader) headAbove(words []word, g *region, after, cols int) (rows [][]C
 	for from > after && g.a-from < 60 {
 		l := &lines[from-1]
 		if l.grid != 0 || l.leader || l.keep || l.chars > 60 || l.base > top-0.3*g.size || l.base < top-12*g.size ||
-			l.size > 1.15*g.size || l.x0 < x0-g.size || l.x1 > x1+g.size {
+			l.size > 1.15*g.size || l.x0 < x0-g.size || l.x1 > x1+g.size && r.segs[l.j-1].x0 > x1 || l.x1 > x1+8*g.size {
 			break
 		}
 		if last := lastWord(words, r.segs, l); last != nil && l.j-l.i == 1 && endsSentence(last.text) {
@@ -388,14 +388,51 @@ func (r *Reader) over(l *line, g *region, words []word, extents []span) []piece 
 			p.c1 = p.c0
 		}
 		if p.c1 > p.c0 {
-			// Words far apart are titles of their own.
-			if parts := r.pieces(l, g, words); len(parts) > l.j-l.i {
-				return parts
+			// Titles close to each other: part them between the columns that
+			// their words stand over, where the gap is wider than a space.
+			from := s.i
+			at := nearestColumn(&words[s.i], extents)
+			for i := s.i + 1; i < s.j; i++ {
+				if c := nearestColumn(&words[i], extents); c > at && words[i].x0-words[i-1].x1 > 0.45*l.size {
+					row = append(row, pieceOf(words, from, i, at))
+					from, at = i, c
+				}
+			}
+			if from > s.i {
+				row = append(row, pieceOf(words, from, s.j, at))
+				continue
 			}
 		}
 		row = append(row, p)
 	}
 	return row
+}
+
+// nearestColumn is the column whose middle is nearest to that of the word, or
+// that the word stands over.
+func nearestColumn(w *word, extents []span) int {
+	best, least := 0, math.Inf(1)
+	mid := (w.x0 + w.x1) / 2
+	for c, e := range extents {
+		d := 0.0
+		if mid < e.x0 {
+			d = e.x0 - mid
+		} else if mid > e.x1 {
+			d = mid - e.x1
+		}
+		if d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+func pieceOf(words []word, i, j, c int) piece {
+	p := piece{c0: c, c1: c, i: i, j: j, x0: words[i].x0, x1: words[j-1].x1}
+	for k := i; k < j; k++ {
+		p.chars += int(words[k].chars)
+	}
+	return p
 }
 
 func (r *Reader) extent(lines []line) (x0, x1 float64) {

@@ -353,10 +353,9 @@ func area(b Rect) float64 { return (b.X1 - b.X0) * (b.Y1 - b.Y0) }
 // settle says whether the cells hold what a table holds, and puts them in
 // rows. Frames round prose, and pages laid out in boxes, are no tables.
 func (g *grid) settle(words []word) bool {
-	cols, rows := len(g.xs)-1, len(g.ys)-1
 	g.part(words)
 	g.partRows(words)
-	rows = len(g.ys) - 1
+	cols, rows := len(g.xs)-1, len(g.ys)-1
 	rowHas, colHas := make([]bool, rows), make([]bool, cols)
 	filled, long, signs := 0, 0, 0
 	for i := range g.flat {

@@ -42,10 +42,9 @@ type line struct {
 	keep           bool // looks tabular: its line break is meant
 }
 
-func (l *line) allBold() bool   { return l.chars > 0 && l.bold*10 >= l.chars*9 }
-func (l *line) allItalic() bool { return l.chars > 0 && l.italic*10 >= l.chars*9 }
-func (l *line) allMono() bool   { return l.chars > 0 && l.mono*10 >= l.chars*9 }
-func (l *line) toLeft() bool    { return l.rtl*2 > l.chars }
+func (l *line) allBold() bool { return l.chars > 0 && l.bold*10 >= l.chars*9 }
+func (l *line) allMono() bool { return l.chars > 0 && l.mono*10 >= l.chars*9 }
+func (l *line) toLeft() bool  { return l.rtl*2 > l.chars }
 
 // start and end are where the line begins and ends in reading direction, on an
 // axis that grows in that direction.
@@ -139,6 +138,10 @@ func (r *Reader) segment(words []word, taken []int32, grids []grid) {
 			}
 			continue
 		}
+		if cur > 0 && isAccent(w.text) {
+			r.closeDots() // it may stand over a word before the dots
+			cur = len(r.segs) - 1
+		}
 		if cur >= 0 {
 			s := &r.segs[cur]
 			p := &words[s.j-1]
@@ -202,6 +205,9 @@ const (
 )
 
 func isAccent(s string) bool {
+	if len(s) < 2 || len(s) > 3 {
+		return false
+	}
 	r, n := utf8.DecodeRuneInString(s)
 	return r >= 0x300 && n == len(s) && unicode.Is(unicode.Mn, r)
 }
@@ -237,14 +243,14 @@ func (r *Reader) beside(s *seg, p, w *word, words []word) place {
 		limit = 0.5 * size // two numbers side by side are rarely one thing
 	}
 	gap := w.x0 - p.x1
+	if isAccent(w.text) && w.x1 > s.x0-size && w.x0 < s.x1+size {
+		return accent
+	}
 	if w.look&leader != 0 && w.text == "…" && gap > 0 && gap < 40*size {
 		return next // dots lead on from what stands before them, however far off
 	}
 	if p.look&leader != 0 && w.look&leader == 0 && s.dots >= 4 && gap >= 0 {
 		return apart // what dots lead to stands in a column of its own
-	}
-	if isAccent(w.text) && w.x1 > s.x0-size && w.x0 < s.x1+size {
-		return accent
 	}
 	if gap >= -0.35*size && gap <= limit && p.text != "" {
 		return next

@@ -44,7 +44,7 @@ func markerOf(s string, alone bool) (m marker, ok bool) {
 	if len(s) > 8 || len(s) < 2 {
 		return m, false
 	}
-	body, kind := s, ""
+	var body, kind string
 	switch last := s[len(s)-1]; {
 	case s[0] == '(' && last == ')' || s[0] == '[' && last == ']':
 		body, kind = s[1:len(s)-1], s[:1]
@@ -101,7 +101,7 @@ func romanValue(s string) int {
 	}
 	total, before := 0, 0
 	for i := len(s) - 1; i >= 0; i-- {
-		v := 0
+		var v int
 		switch s[i] {
 		case 'i':
 			v = 1

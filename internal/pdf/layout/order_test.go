@@ -1,6 +1,9 @@
 package layout
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestTheOrderOfTheStreamIsKeptWhereColumnsAreReadToTheirEnd(t *testing.T) {
 	b := newPage(1)
@@ -73,8 +76,8 @@ P Here begins the right column with lines of its own that stand a bit lower than
 func TestLinesWrittenFromTheBottomUpAreReadFromTheTop(t *testing.T) {
 	b := newPage(1)
 	lines := []string{"Every line of this page was written", "by a program that began at the end", "of it and went upwards, which is a", "thing that some drivers do, and no", "reader wants to see it like that."}
-	for i := len(lines) - 1; i >= 0; i-- {
-		b.line(72, 100+12*float64(i), 10, lines[i])
+	for i, l := range slices.Backward(lines) {
+		b.line(72, 100+12*float64(i), 10, l)
 	}
 	wantShown(t, read(nil, b), `
 P Every line of this page was written by a program that began at the end of it and went upwards, which is a thing that some drivers do, and no reader wants to see it like that.

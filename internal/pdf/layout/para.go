@@ -56,7 +56,7 @@ func (r *Reader) blocks(words []word, grids []grid, page int, aside bool) {
 			}
 			j++
 		}
-		r.paragraphs(words, lines, i, j, body, aside)
+		r.paragraphs(words, lines, i, j, aside)
 		i = j
 	}
 }
@@ -139,7 +139,7 @@ func differ(a, b float64, ocr bool) bool {
 
 // paragraphs parts lines[i:j], which stand under each other in one size, into
 // paragraphs and items.
-func (r *Reader) paragraphs(words []word, lines []line, i, j int, body float64, aside bool) {
+func (r *Reader) paragraphs(words []word, lines []line, i, j int, aside bool) {
 	run := lines[i:j]
 	n := len(run)
 	if n == 1 {

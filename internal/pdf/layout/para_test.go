@@ -67,6 +67,7 @@ func TestWordsAreJoinedOverLineEnds(t *testing.T) {
 		{"one letter before the hyphen", "send an e¬\nmail to it", "send an e-mail to it"},
 		{"a compound of three", "state-of¬\nthe-art work", "state-of-the-art work"},
 		{"self", "a self¬\ncontained one", "a self-contained one"},
+		{"a number", "in twenty¬\nnine of them", "in twenty-nine of them"},
 		{"a part left out", "for pre¬\nand post-war years", "for pre- and post-war years"},
 		{"German, a part left out", "die Ein¬\nund Ausgabe", "die Ein- und Ausgabe"},
 		{"a hyphen left in the text", "a high-\nlevel word", "a high-level word"},
@@ -240,4 +241,12 @@ func TestTextPaintedTwiceToLookBoldIsReadOnce(t *testing.T) {
 	b.line(72, 100, 10, "Poor man's bold type")
 	b.line(72.3, 100, 10, "Poor man's bold type")
 	wantShown(t, read(nil, b), "P Poor man's bold type\n")
+}
+
+func TestAnAccentStandsWithItsLetterWhereverTheStreamHasIt(t *testing.T) {
+	b := newPage(1)
+	b.line(72, 100, 10, "in the stable branch and so on")
+	// Over the s of "stable", after the rest of the line.
+	b.page.Words = append(b.page.Words, Word{Text: "\u0300", Size: 10, Baseline: 98, Space: true, MCID: -1, Box: Rect{101.5, 90, 104, 98}})
+	wantShown(t, read(nil, b), "P in the \u0300stable branch and so on\n")
 }

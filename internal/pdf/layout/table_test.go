@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -280,11 +281,11 @@ func TestATaggedTableThatPlacesThingsIsNone(t *testing.T) {
 func TestATablePaintedFromTheBottomUpIsReadFromTheTop(t *testing.T) {
 	b := newPage(1)
 	rows := [][3]string{{"Austria", "8.9", "Vienna"}, {"Belgium", "11.5", "Brussels"}, {"Denmark", "5.8", "Copenhagen"}, {"Finland", "5.5", "Helsinki"}}
-	for i := len(rows) - 1; i >= 0; i-- {
+	for i, r := range slices.Backward(rows) {
 		y := 130 + 14*float64(i)
-		b.line(230, y, 10, rows[i][2])
-		b.line(150, y, 10, rows[i][1])
-		b.line(72, y, 10, rows[i][0])
+		b.line(230, y, 10, r[2])
+		b.line(150, y, 10, r[1])
+		b.line(72, y, 10, r[0])
 	}
 	wantShown(t, read(nil, b), `
 |Austria|8.9|Vienna|

@@ -221,6 +221,8 @@ func hyphenation(left, right string) sep {
 	switch strings.ToLower(head) {
 	case "self", "well", "quasi", "so":
 		return hyphenKept
+	case "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety":
+		return hyphenKept
 	}
 	return hyphenOpen
 }
@@ -389,7 +391,7 @@ func (r *Reader) cellSpans(words []word, in []int32) []Span {
 		return nil
 	}
 	var chars, nb, ni, nm int32
-	size, base, dots := 0.0, 0.0, 0
+	size, dots := 0.0, 0
 	for _, i := range in {
 		c := &words[i]
 		chars += c.chars
@@ -407,7 +409,7 @@ func (r *Reader) cellSpans(words []word, in []int32) []Span {
 		}
 		size = max(size, c.size)
 	}
-	base = words[in[0]].base
+	base := words[in[0]].base
 	var drop look
 	if nb == chars {
 		drop |= bold
