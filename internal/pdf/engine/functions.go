@@ -17,19 +17,19 @@ type functions struct {
 	firstChild, nextSibling, bookmarkTitle, bookmarkDest, bookmarkAction api.Function
 	actionDest, actionType, actionURI, destPage, destLocation, pageSize  api.Function
 
-	loadPage, closePage, pageBox, pageRotation                    api.Function
-	textLoad, textClose, textCount, textUnicode, textHyphen       api.Function
-	textObject, textMatrix, textFontSize, textOrigin              api.Function
-	textLooseBox, textBox                                         api.Function
-	objectFont, objectRenderMode, objectFillColor, objectMCID     api.Function
-	fontName, fontFlags, fontWeight                               api.Function
-	objectCount, objectAt, objectType, objectBounds, objectMatrix api.Function
-	formCount, formAt                                             api.Function
-	pathMode, pathCount, pathSegment                              api.Function
-	segmentPoint, segmentType, segmentClose                       api.Function
-	annotCount, annotAt, annotClose, annotSubtype, annotFlags     api.Function
-	flatten                                                       api.Function
-	linkEnumerate, linkRect, linkAction, linkQuadCount, linkQuad  api.Function
+	loadPage, closePage, pageBox, pageRotation                                                                api.Function
+	textLoad, textClose, textCount, textUnicode, textHyphen                                                   api.Function
+	textObject, textMatrix, textFontSize, textOrigin                                                          api.Function
+	fontAscent, fontDescent, textBox                                                                          api.Function
+	objectFont, objectRenderMode, objectFillColor, objectMCID                                                 api.Function
+	fontName, fontFlags, fontWeight                                                                           api.Function
+	objectCount, objectAt, objectType, objectBounds, objectMatrix                                             api.Function
+	formCount, formAt                                                                                         api.Function
+	pathMode, pathCount, pathSegment                                                                          api.Function
+	segmentPoint, segmentType, segmentClose                                                                   api.Function
+	annotCount, annotAt, annotClose, annotSubtype, annotFlags, annotRect, annotLook, annotString, annotNumber api.Function
+	flatten                                                                                                   api.Function
+	linkEnumerate, linkRect, linkAction, linkQuadCount, linkQuad                                              api.Function
 
 	treeForPage, treeClose, treeCount, treeAt                         api.Function
 	elementType, elementAlt, elementActual, elementCount, elementAt   api.Function
@@ -94,7 +94,6 @@ func (f *functions) table() []namedFunction {
 		{"FPDFText_GetMatrix", &f.textMatrix},
 		{"FPDFText_GetFontSize", &f.textFontSize},
 		{"FPDFText_GetCharOrigin", &f.textOrigin},
-		{"FPDFText_GetLooseCharBox", &f.textLooseBox},
 		{"FPDFText_GetCharBox", &f.textBox},
 		{"FPDFTextObj_GetFont", &f.objectFont},
 		{"FPDFTextObj_GetTextRenderMode", &f.objectRenderMode},
@@ -103,6 +102,8 @@ func (f *functions) table() []namedFunction {
 		{"FPDFFont_GetBaseFontName", &f.fontName},
 		{"FPDFFont_GetFlags", &f.fontFlags},
 		{"FPDFFont_GetWeight", &f.fontWeight},
+		{"FPDFFont_GetAscent", &f.fontAscent},
+		{"FPDFFont_GetDescent", &f.fontDescent},
 		{"FPDFPage_CountObjects", &f.objectCount},
 		{"FPDFPage_GetObject", &f.objectAt},
 		{"FPDFPageObj_GetType", &f.objectType},
@@ -121,6 +122,10 @@ func (f *functions) table() []namedFunction {
 		{"FPDFPage_CloseAnnot", &f.annotClose},
 		{"FPDFAnnot_GetSubtype", &f.annotSubtype},
 		{"FPDFAnnot_GetFlags", &f.annotFlags},
+		{"FPDFAnnot_GetRect", &f.annotRect},
+		{"FPDFAnnot_GetAP", &f.annotLook},
+		{"FPDFAnnot_GetStringValue", &f.annotString},
+		{"FPDFAnnot_GetNumberValue", &f.annotNumber},
 		{"FPDFPage_Flatten", &f.flatten},
 		{"FPDFLink_Enumerate", &f.linkEnumerate},
 		{"FPDFLink_GetAnnotRect", &f.linkRect},

@@ -38,6 +38,7 @@ type page struct {
 	last       int
 	space      bool
 	newline    bool
+	marks      int  // how often the marked-content id changes
 	white      bool // some words are white
 	heights    map[face]height
 }
@@ -53,14 +54,13 @@ type height struct{ up, down float64 }
 
 // run is what the characters of a text object have in common.
 type run struct {
-	object   uint32
-	font     int
-	size     float64
-	angle    float64
-	straight bool // upright
-	height   height
-	hidden   string
-	mcid     int
+	object uint32
+	font   int
+	size   float64
+	angle  float64
+	height height
+	hidden string
+	mcid   int
 }
 
 // Page reads page n, counted from 1.
@@ -73,7 +73,9 @@ func (d *Document) Page(n int) (*layout.Page, error) {
 		return nil, err
 	}
 	defer func() { p.close() }()
-	if p.hasFields() && d.e.call(d.e.fn.flatten, p.handle, 0) == flattened {
+	fields, flat := p.fields()
+	painted := false
+	if flat && d.e.call(d.e.fn.flatten, p.handle, 0) == flattened {
 		// The page's content has changed; it shows when the page is loaded anew.
 		p.close()
 		flat, err := d.read(n)
@@ -82,12 +84,13 @@ func (d *Document) Page(n int) (*layout.Page, error) {
 		}
 		if err == nil {
 			if keeps(p.out.Words, flat.out.Words) {
-				p = flat
+				p, painted = flat, true
 			} else {
 				flat.close()
 			}
 		}
 	}
+	p.addFields(fields, painted)
 	if err := d.e.failed(); err != nil {
 		return nil, err
 	}
@@ -309,23 +312,17 @@ func (p *page) ink(i int) layout.Rect {
 	return p.rect(e.double(0), e.double(16), e.double(8), e.double(24))
 }
 
-// height is how far the letters of a run reach, whose character i is one, the
-// same for all of its words: from the font's ascent to its descent. It is
-// known for text that stands upright on a page that does.
-func (p *page) height(i int, r *run) height {
-	if !r.straight || p.turn != 0 {
-		return height{}
-	}
-	f := face{r.font, r.size}
+// height is how far the letters of a font at a size reach above and below the
+// baseline: the same for all of its words, whatever letters are in them.
+func (p *page) height(font uint32, f face) height {
 	if h, ok := p.heights[f]; ok {
 		return h
 	}
 	e := p.e
-	var h height
-	_, y := p.origin(i)
-	if e.call(e.fn.textLooseBox, p.text, uint64(i), e.at(0)) != 0 {
-		up, down := e.float(4)-y, y-e.float(12)
-		if up > 0.3*r.size && up < 2*r.size && down >= 0 && down < r.size {
+	h := height{0.8 * f.size, 0.2 * f.size} // for fonts that do not say
+	size := uint64(math.Float32bits(float32(f.size)))
+	if e.call(e.fn.fontAscent, uint64(font), size, e.at(0)) != 0 && e.call(e.fn.fontDescent, uint64(font), size, e.at(4)) != 0 {
+		if up, down := e.float(0), -e.float(4); up > 0.4*f.size && up < 1.5*f.size && down >= 0 && down < f.size {
 			h = height{up, down}
 		}
 	}
@@ -343,11 +340,9 @@ func (p *page) run(i int, object uint32) run {
 		return r
 	}
 	r.size = math.Float64frombits(e.call64(e.fn.textFontSize, p.text, uint64(i)))
-	r.straight = true
 	if e.call(e.fn.textMatrix, p.text, uint64(i), e.at(0)) != 0 {
 		a, b, c, d := e.float(0), e.float(4), e.float(8), e.float(12)
 		r.size *= math.Hypot(c, d)
-		r.straight = b == 0 && c == 0 && a > 0 && d > 0
 		angle := math.Atan2(b, a)*180/math.Pi - 90*float64(p.turn)
 		r.angle = math.Round(angle*10) / 10
 		for r.angle <= -180 {
@@ -358,16 +353,22 @@ func (p *page) run(i int, object uint32) run {
 		}
 	}
 	r.size = math.Abs(r.size)
-	r.font = p.font(e.call(e.fn.objectFont, uint64(object)))
+	font := e.call(e.fn.objectFont, uint64(object))
+	r.font = p.font(font)
+	if r.angle == 0 {
+		r.height = p.height(font, face{r.font, r.size})
+	}
 	if mode := e.call(e.fn.objectRenderMode, uint64(object)); mode == 3 || mode == 7 {
 		r.hidden = layout.HiddenInvisible
 	}
 	if r.hidden == "" && e.call(e.fn.objectFillColor, uint64(object), e.at(0), e.at(4), e.at(8), e.at(12)) != 0 && e.white() {
 		r.hidden, p.white = layout.HiddenWhite, true
 	}
-	r.height = p.height(i, &r)
 	if p.d.tagged {
 		r.mcid = int(int32(e.call(e.fn.objectMCID, uint64(object))))
+		if r.mcid != p.current.mcid {
+			p.marks++
+		}
 	}
 	return r
 }

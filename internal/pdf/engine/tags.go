@@ -8,6 +8,7 @@ import (
 
 // What is read of the tagged structure of one page.
 const (
+	maxMarks    = 3_000 // pieces of content; a page with more has no tags
 	maxTags     = 20_000
 	maxTagSteps = 200_000 // kids looked at, most of which are on other pages
 	maxTagDepth = 48
@@ -24,7 +25,8 @@ type tagReader struct {
 
 // readTags reads the structure of the page, if the document has one.
 func (p *page) readTags() {
-	if !p.d.tagged {
+	// For each piece PDFium goes through all children of the root.
+	if !p.d.tagged || p.marks > maxMarks {
 		return
 	}
 	e := p.e
