@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asking fetches a PDF beside the test, as a caller or as nobody.
+func (s *server) asking(key, url string) <-chan reply {
+	return later(func() reply { return s.fetch(key, url) })
+}
+
+func TestNoReaderOfAPDFOutlivesAServiceThatIsKilled(t *testing.T) {
+	t.Parallel()
+	site, dir := newPDFSite(t), t.TempDir()
+	config := writeFile(t, dir, "sift.toml", site.settings(""))
+	s := serve(t, dir, nil, "--config", config)
+	// A file of this length is on the disk while it is read.
+	long := append(site.body("slow"), make([]byte, 6<<20)...)
+	site.files["long"] = func() []byte { return long }
+	first := s.asking("", site.at("", "slow", "1"))
+	second := s.asking("", site.at("", "long", "2"))
+	pids := hold(t, s.process, "pdf", 2)
+	letGo(pids[:1]) // one is at work and one stands still
+
+	if err := s.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.endsWith(t, -int(syscall.SIGKILL))
+	areGone(t, pids)
+	for _, answer := range []<-chan reply{first, second} {
+		if got := receive(t, "the end of a request", answer); got.err == nil {
+			t.Errorf("it was answered: %+v", got)
+		}
+	}
+	tidy(t, dir)
+
+	again := serve(t, dir, nil, "--config", config)
+	if got := again.fetch("", site.at("", "pages", "")); got.status != 200 {
+		t.Errorf("the next service: %+v", got)
+	}
+	again.stop(t)
+	tidy(t, dir)
+}
+
+func TestAPDFInWorkIsFinishedOrKilledWhenTheServiceIsStopped(t *testing.T) {
+	t.Parallel()
+	site, dir := newPDFSite(t), t.TempDir()
+	config := writeFile(t, dir, "sift.toml", site.settings(""))
+
+	s := serve(t, dir, nil, "--config", config)
+	answer := s.asking("", site.at("", "slow", "1"))
+	pids := hold(t, s.process, "pdf", 1)
+	s.signal(t, syscall.SIGTERM)
+	s.waitLog(t, "msg=stopping")
+	letGo(pids)
+	if got := receive(t, "the answer", answer); got.status != 200 {
+		t.Errorf("a PDF that was soon done: %+v", got)
+	}
+	s.endsWith(t, 0)
+	areGone(t, pids)
+
+	s = serve(t, dir, nil, "--config", config)
+	answer = s.asking("", site.at("", "slow", "2"))
+	pids = hold(t, s.process, "pdf", 1)
+	start := time.Now()
+	s.signal(t, syscall.SIGTERM)
+	s.endsWith(t, 0)
+	if took := time.Since(start); took < 7*time.Second || took > 20*time.Second {
+		t.Errorf("it took %v; the grace is 8 s", took)
+	}
+	areGone(t, pids)
+	if got := receive(t, "the end of the request", answer); got.err == nil && got.status == 200 {
+		t.Errorf("it was answered: %+v", got)
+	}
+	tidy(t, dir)
+
+	// A second signal ends everything at once.
+	s = serve(t, dir, nil, "--config", config)
+	answer = s.asking("", site.at("", "slow", "3"))
+	pids = hold(t, s.process, "pdf", 1)
+	s.signal(t, syscall.SIGTERM)
+	s.waitLog(t, "msg=stopping")
+	look(t, "a second signal ends it", 20*time.Millisecond, func() bool {
+		_ = s.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-s.exited:
+			return true
+		default:
+			return false
+		}
+	})
+	areGone(t, pids)
+	receive(t, "the end of the request", answer)
+	tidy(t, dir)
+}
+
+func TestAConversionThatIsInterruptedLeavesNoReader(t *testing.T) {
+	t.Parallel()
+	site, dir := newPDFSite(t), t.TempDir()
+	for _, end := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+		var args []string
+		for _, n := range []string{"a", "b", "c"} {
+			args = append(args, writeFile(t, dir, n+".pdf", string(site.body("slow"))+"% "+n))
+		}
+		p := startIn(t, command(dir, nil, append([]string{"convert"}, args...)...))
+		pids := hold(t, p, "pdf", 1)
+		start := time.Now()
+		p.signal(t, end)
+		<-p.exited
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%v: it took %v", end, took)
+		}
+		areGone(t, pids)
+		tidy(t, dir)
+	}
+}
+
+// leaving asks for a PDF, and gives up when the returned function is called.
+func (s *server) leaving(t *testing.T, key, target string) func() {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/v1/fetch?url="+url.QueryEscape(target), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	left := make(chan error, 1)
+	go func() {
+		resp, err := web.Do(r)
+		if err == nil {
+			resp.Body.Close()
+		}
+		left <- err
+	}()
+	return func() {
+		cancel()
+		if err := receive(t, "the end of a request that was left", left); err == nil {
+			t.Error("it was answered")
+		}
+	}
+}
+
+func TestAClientThatGoesAwayLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	site, dir := newPDFSite(t), t.TempDir()
+	s := serve(t, dir, nil, "--config", writeFile(t, dir, "sift.toml", site.settings(caller("ann")+caller("bob"))))
+	for range 2 { // what is made once has been made
+		if got := s.fetch(keyOf("ann"), site.at("", "pages", "first")); got.status != 200 {
+			t.Fatalf("%+v", got)
+		}
+	}
+	goroutines, files := s.metric(t, "go_goroutines"), openFiles(t, s.Process.Pid)
+
+	for _, n := range []string{"1", "2", "3"} {
+		leave := s.leaving(t, keyOf("ann"), site.at("", "slow", n))
+		pids := hold(t, s.process, "pdf", 1)
+		s.becomes(t, "sift_pdf_running", 1)
+		leave()
+		// The work goes on, and is still that caller's, but only theirs.
+		if got := s.fetch(keyOf("ann"), site.at("", "pages", "a"+n)); got.status != 429 || !strings.Contains(got.body, `"code":"busy"`) {
+			t.Errorf("the caller's next PDF: %+v", got)
+		}
+		if got := s.fetch(keyOf("bob"), site.at("", "pages", "b"+n)); got.status != 200 {
+			t.Errorf("another caller's: %+v", got)
+		}
+		if running, memory := s.metric(t, "sift_pdf_running"), s.metric(t, "sift_children_memory_bytes"); running != 1 || memory != 320<<20 {
+			t.Errorf("%v run, with %v bytes", running, memory)
+		}
+		letGo(pids)
+		areGone(t, pids)
+		s.becomes(t, "sift_pdf_running", 0)
+		if got := s.fetch(keyOf("ann"), site.at("", "pages", "c"+n)); got.status != 200 {
+			t.Errorf("when it is done: %+v", got)
+		}
+	}
+	s.becomes(t, "sift_pdf_queued", 0)
+	s.becomes(t, "sift_children_memory_bytes", 0)
+	s.becomes(t, "sift_children_waiting", 0)
+	look(t, "there are as many goroutines as before", 50*time.Millisecond, func() bool {
+		return s.metric(t, "go_goroutines") <= goroutines
+	})
+	look(t, "there are as many open files as before", 50*time.Millisecond, func() bool {
+		return openFiles(t, s.Process.Pid) <= files
+	})
+	if n := s.metric(t, `sift_pdf_extractions_total{outcome="ok"}`); n != 10 { // 1 + 3 × (slow + b + c)
+		t.Errorf("%v were read", n)
+	}
+	s.stop(t)
+	tidy(t, dir)
+}
+
+// openFiles counts the descriptors of a process.
+func openFiles(t *testing.T, pid int) int {
+	t.Helper()
+	list, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
