@@ -975,7 +975,7 @@ func titlePage(all []candidate, results []*Result) {
 
 func set(results []*Result, c *candidate, level int) {
 	b := &results[c.result].Blocks[c.block]
-	if b.Kind == Item {
+	if b.Kind == Item && b.Marker != "" {
 		// A numbered heading that looked like an item.
 		b.Spans = append([]Span{{Text: b.Marker + " "}}, b.Spans...)
 		b.Marker = ""

@@ -177,6 +177,9 @@ func (r *Reader) items(words []word, lines []line, body float64) {
 			if between(w, &words[next]) == glue && words[next].x0-w.x1 < 0.25*w.size {
 				continue // "1.5", "a)b"
 			}
+			if m.weak && words[next].text == w.text {
+				continue // a line of dashes
+			}
 			m.text = words[next].x0
 		}
 		if m.value > 0 && l.allBold() {
