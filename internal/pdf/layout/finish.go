@@ -36,4 +36,3 @@ func (b *Block) text() string {
 	}
 	return s.String()
 }
-

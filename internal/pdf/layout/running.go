@@ -383,4 +383,3 @@ func meaning(key string) bool {
 	}
 	return n >= 3
 }
-
