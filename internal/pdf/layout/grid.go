@@ -751,9 +751,10 @@ func (t *tree) grids(words []word) []grid {
 		if g.tab == 0 {
 			continue
 		}
-		filled, rows, wide, long := 0, 0, 0, 0
+		filled, rows, wide, long, cells := 0, 0, 0, 0, 0
 		for _, row := range g.rows {
 			in := 0
+			cells += len(row)
 			for _, c := range row {
 				if len(c.words) > 0 {
 					in++
@@ -768,7 +769,7 @@ func (t *tree) grids(words []word) []grid {
 			}
 			wide = max(wide, in)
 		}
-		if rows < 2 || wide < 2 || long*4 > filled {
+		if rows < 2 || wide < 2 || long*4 > filled || cells > maxCells {
 			drop[k] = true
 			continue
 		}

@@ -315,3 +315,24 @@ func TestLinesOfCodeWithColumnsAreNoTable(t *testing.T) {
 	b.lines(72, 130, 10, 12, "apt-get update          apt update\napt-get upgrade         apt upgrade\napt-get remove package  apt remove package", with{font: typed})
 	wantShown(t, read(nil, b), fillerText+"```\napt-get update          apt update\napt-get upgrade         apt upgrade\napt-get remove package  apt remove package\n```\n")
 }
+
+func TestATaggedTableOfTooManyCellsIsReadAsText(t *testing.T) {
+	b := newPage(1)
+	table := &Tag{Type: "Table"}
+	for r := range 101 {
+		row := &Tag{Type: "TR"}
+		for c := range maxCells / 100 {
+			row.Kids = append(row.Kids, &Tag{Type: "TD", MCIDs: []int{r*(maxCells/100) + c}})
+		}
+		table.Kids = append(table.Kids, row)
+	}
+	b.page.Tags = table
+	for i, at := range []int{0, 1, maxCells / 100, maxCells/100 + 1} {
+		b.line(72+200*float64(i%2), 100+100*float64(i/2), 10, "word", with{mcid: at + 1})
+	}
+	for _, k := range read(nil, b)[0].Blocks {
+		if k.Kind == Table {
+			t.Errorf("a table of %d rows", len(k.Rows))
+		}
+	}
+}
