@@ -49,7 +49,7 @@ type note struct {
 // It looks at names and sizes; damage within shows when Start fails.
 func Filled(dir string) bool {
 	_, entry, err := locate(dir)
-	if err != nil {
+	if err != nil || private(dir) != nil {
 		return false
 	}
 	_, err = readNote(entry)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -59,6 +60,15 @@ func (e *Engine) Open(src io.ReaderAt, size int64, password string) (*Document, 
 	if len(password) > maxPassword || strings.ContainsRune(password, 0) {
 		return nil, ErrPassword // no file has such a one
 	}
+	d, err := e.openFile(src, size, password)
+	if errors.Is(err, ErrPassword) && password != "" {
+		// Whoever gives a password to a file that needs none means no harm.
+		return e.openFile(src, size, "")
+	}
+	return d, err
+}
+
+func (e *Engine) openFile(src io.ReaderAt, size int64, password string) (*Document, error) {
 	e.file, e.size, e.readError = src, size, nil
 	d := &Document{e: e, password: password, access: uint64(e.call(e.fn.fileAccess, uint64(size), 0))}
 	if err := d.open(); err != nil {
@@ -156,16 +166,16 @@ func (d *Document) meta(tag string) string {
 }
 
 // utf16 calls a function that fills a buffer with UTF-16 and a NUL and returns
-// the number of bytes that this takes; if it is more than max there is no text.
+// the number of bytes that this takes; if it is more than most there is no text.
 // The first kilobyte of the scratch block stays free for arguments.
-func (e *Engine) utf16(max uint32, get func(p, n uint64) uint32) string {
+func (e *Engine) utf16(most uint32, get func(p, n uint64) uint32) string {
 	const from = 1 << 10
-	n := get(e.at(from), uint64(max))
+	n := get(e.at(from), uint64(most))
 	if e.dead != nil || n < 4 {
 		return ""
 	}
 	buffer := e.scratch + from
-	if n > max {
+	if n > most {
 		// PDFium copies all or nothing: fetch it whole, keep the beginning.
 		if n > 4<<20 {
 			return ""
@@ -175,10 +185,8 @@ func (e *Engine) utf16(max uint32, get func(p, n uint64) uint32) string {
 			return ""
 		}
 		defer e.call(e.fn.free, uint64(p))
-		if m := get(uint64(p), uint64(n)); m < n {
-			n = m
-		}
-		buffer, n = p, max
+		get(uint64(p), uint64(n))
+		buffer, n = p, most
 	} else {
 		n -= 2 // the NUL
 	}
@@ -193,6 +201,9 @@ func (e *Engine) utf16(max uint32, get func(p, n uint64) uint32) string {
 			break
 		}
 		u = append(u, c)
+	}
+	if n := len(u); n > 0 && u[n-1]>>10 == 0xd800>>10 {
+		u = u[:n-1] // cut in the middle of a character
 	}
 	return string(utf16.Decode(u))
 }

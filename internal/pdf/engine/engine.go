@@ -15,20 +15,20 @@ import (
 )
 
 var (
-	// ErrCache: the compiled PDFium is missing, damaged or of another machine.
+	// ErrCache says that the compiled PDFium is missing, damaged or of another machine.
 	ErrCache = errors.New("the compiled PDF engine is missing or damaged")
-	// ErrFormat: not a PDF, or one that cannot be repaired.
+	// ErrFormat says that this is no PDF, or one that cannot be repaired.
 	ErrFormat = errors.New("not a PDF file that can be read")
-	// ErrPassword: the file needs a password, or another one.
+	// ErrPassword says that the file needs a password, or another one.
 	ErrPassword = errors.New("the PDF file needs a password")
-	// ErrSecurity: encrypted in a way that PDFium does not know.
+	// ErrSecurity says that the file is encrypted in a way that PDFium does not know.
 	ErrSecurity = errors.New("the PDF file is encrypted in an unknown way")
-	// ErrPage: this page cannot be read; others may.
+	// ErrPage says that this page cannot be read; others may.
 	ErrPage = errors.New("the page cannot be read")
-	// ErrCut comes together with a page: it holds more than we read of a page.
+	// ErrCut comes together with a page that holds more than we read of one.
 	ErrCut = errors.New("the page holds more than is read of one page")
-	// ErrDead: PDFium ran into its memory limit or a fault of its own. What
-	// was read before stands; the Engine is of no more use.
+	// ErrDead says that PDFium ran into its memory limit or a fault of its own.
+	// What was read before stands; the Engine is of no more use.
 	ErrDead = errors.New("the PDF engine has stopped")
 )
 

@@ -3,23 +3,19 @@ package engine
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sift.build/sift/internal/pdf/layout"
+	"sift.build/sift/internal/pdf/pdftest"
 )
 
 // cacheDir is shared by all tests of this user, because compiling PDFium takes
 // seconds; it is keyed by module and machine, so it does not go stale.
 func cacheDir(t testing.TB) string {
 	t.Helper()
-	base, err := os.UserCacheDir()
-	if err != nil {
-		base = os.TempDir()
-	}
-	dir := filepath.Join(base, fmt.Sprintf("sift-test-%d", os.Getuid()))
+	dir := filepath.Join(pdftest.CacheHome(), "sift")
 	if err := Fill(context.Background(), dir); err != nil {
 		t.Fatal(err)
 	}
@@ -55,10 +51,16 @@ func readPage(t testing.TB, d *Document, n int) *layout.Page {
 	return p
 }
 
+// onlyPage opens a document and reads its first page.
+func onlyPage(t testing.TB, data []byte) *layout.Page {
+	t.Helper()
+	return readPage(t, open(t, data, ""), 1)
+}
+
 // plain is the text of a page as the words and their marks say it: a tilde
 // stands for a hyphen at a line's end.
 func plain(p *layout.Page) string {
-	var b bytes.Buffer
+	var b strings.Builder
 	for i, w := range p.Words {
 		switch {
 		case i == 0:
@@ -73,4 +75,16 @@ func plain(p *layout.Page) string {
 		}
 	}
 	return b.String()
+}
+
+// word finds a word of a page.
+func word(t testing.TB, p *layout.Page, text string) layout.Word {
+	t.Helper()
+	for _, w := range p.Words {
+		if w.Text == text {
+			return w
+		}
+	}
+	t.Fatalf("no word %q in %q", text, plain(p))
+	return layout.Word{}
 }

@@ -170,15 +170,18 @@ func (d *drawing) path(object uint64, m matrix) {
 		return
 	}
 	w, h := b.X1-b.X0, b.Y1-b.Y0
-	switch {
-	case h <= thickRule && w >= shortRule:
-		d.rule(b, true)
+	if w < shortRule && h < shortRule {
 		return
-	case w <= thickRule && h >= shortRule:
-		d.rule(b, false)
-		return
-	case w < shortRule && h < shortRule:
-		return
+	}
+	if !stroke { // the bounds of lines are wider than what is drawn
+		switch {
+		case h <= thickRule:
+			d.rule(b, true)
+			return
+		case w <= thickRule:
+			d.rule(b, false)
+			return
+		}
 	}
 	if d.collect && fill && !d.whiteFill(object) {
 		d.paint(b)

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -392,25 +393,37 @@ func (p *page) font(handle uint32) int {
 		}
 	}
 	const fixed, serif, italic, forceBold = 1, 2, 64, 1 << 18
-	flags := int32(e.call(e.fn.fontFlags, uint64(handle)))
-	if flags < 0 {
-		flags = 0
-	}
-	name := strings.ToLower(f.Name)
-	has := func(parts ...string) bool {
-		for _, s := range parts {
-			if strings.Contains(name, s) {
-				return true
-			}
-		}
-		return false
-	}
+	flags := max(int32(e.call(e.fn.fontFlags, uint64(handle))), 0)
 	weight := int32(e.call(e.fn.fontWeight, uint64(handle)))
-	f.Bold = flags&forceBold != 0 || weight >= 700 || has("bold", "black", "heavy", "demi", "medi", "cmbx", "cmssbx", "sfbx")
-	f.Italic = flags&italic != 0 || has("italic", "oblique", "cmti", "cmsl")
-	f.Mono = flags&fixed != 0 || has("mono", "courier", "consol", "cmtt", "typewriter")
-	f.Serif = flags&serif != 0
+	style := styleOf(f.Name)
+	f.Bold = style.Bold || flags&forceBold != 0 || weight >= 700
+	f.Italic = style.Italic || flags&italic != 0
+	f.Mono = style.Mono || flags&fixed != 0
+	f.Serif = style.Serif || flags&serif != 0
 	p.fonts[handle] = len(p.out.Fonts)
 	p.out.Fonts = append(p.out.Fonts, f)
 	return len(p.out.Fonts) - 1
+}
+
+// styleOf tells from a font's name what its flags often do not say.
+func styleOf(name string) layout.Font {
+	name = strings.ToLower(name)
+	has := func(s string, parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
+	}
+	starts := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(name, part) })
+	}
+	// Words that are also parts of families count only behind the family.
+	style := ""
+	if i := strings.IndexAny(name, "-,"); i >= 0 {
+		style = name[i:]
+	}
+	return layout.Font{
+		// The letters behind cm are the styles of TeX's fonts.
+		Bold:   has(name, "bold") || has(style, "black", "heavy", "demi", "medi") && !has(style, "medium") || starts("cmb", "cmssbx", "sfbx"),
+		Italic: has(name, "italic", "oblique") || starts("cmti", "cmsl", "cmmi"),
+		Mono:   has(name, "mono", "courier", "consol", "typewriter") || starts("cmtt"),
+		Serif:  has(name, "times", "serif", "roman", "nimbusrom") && !has(name, "sans") || starts("cmr", "cmb", "cmti", "cmsl"),
+	}
 }
