@@ -143,7 +143,12 @@ func stateOf(pid int) (state string, parent int) {
 // look asks again and again until it holds, for as long as any wait here.
 func look(t testing.TB, what string, every time.Duration, holds func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(within)
+	lookFor(t, within, what, every, holds)
+}
+
+func lookFor(t testing.TB, limit time.Duration, what string, every time.Duration, holds func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	again := time.NewTicker(every)
 	defer again.Stop()

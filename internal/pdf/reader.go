@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sift.build/sift/internal/child"
+	"sift.build/sift/internal/pdf/engine"
 	"sift.build/sift/internal/sift"
 )
 
@@ -78,9 +79,11 @@ func Results() []Result {
 // pdfpool.
 type Reader struct {
 	cfg  Config
-	warm chan struct{}          // holds one token: who takes it may look after the machine code
-	dir  atomic.Pointer[string] // where it is, once it is known to be there
-	ocr  chan struct{}          // likewise: one file is recognised at a time
+	warm chan struct{}               // holds one token: who takes it may look after the machine code
+	code atomic.Pointer[machineCode] // where it is, once it is known to be there
+	bad  map[string]bool             // folders where it is damaged and stays so; with the token
+	last lastFailure                 // to make it; with the token
+	ocr  chan struct{}               // likewise: one file is recognised at a time
 	tool atomic.Pointer[tesseract]
 
 	mu      sync.Mutex
@@ -109,7 +112,7 @@ func New(cfg Config) *Reader {
 	if cfg.Trace == nil {
 		cfg.Trace = &Trace{}
 	}
-	r := &Reader{cfg: cfg, warm: make(chan struct{}, 1), ocr: make(chan struct{}, 1), reading: make(map[*context.CancelFunc]struct{})}
+	r := &Reader{cfg: cfg, warm: make(chan struct{}, 1), bad: make(map[string]bool), ocr: make(chan struct{}, 1), reading: make(map[*context.CancelFunc]struct{})}
 	r.warm <- struct{}{}
 	r.ocr <- struct{}{}
 	return r
@@ -191,19 +194,20 @@ func (r *Reader) read(ctx context.Context, req Request, out *Outcome) (*sift.Doc
 		return nil, damaged(req.Cut)
 	}
 	c := &contents{}
-	for again := true; ; again = false {
-		dir, err := r.machineCode(ctx)
+	var o order
+	for tries := 1; ; tries++ {
+		code, err := r.compiled(ctx)
 		if err != nil {
 			return nil, err
 		}
 		*c = contents{}
-		o := order{
-			CacheDir: dir, Guest: r.guest(), Size: size, Password: req.Password,
+		o = order{
+			CacheDir: code.dir, Guest: r.guest(), Size: size, Password: req.Password,
 			First: req.First, MaxPages: r.cfg.MaxPages, MaxText: maxText,
 		}
 		e, err := r.extract(ctx, file, o, c, out)
-		if e.Fault == faultCache && again {
-			r.spoiled(dir)
+		if e.Fault == faultCache && code.mendable(tries) {
+			r.spoiled(code)
 			continue
 		}
 		if failure := r.judge(ctx, req, c, e, err, out); failure != nil {
@@ -212,8 +216,7 @@ func (r *Reader) read(ctx context.Context, req Request, out *Outcome) (*sift.Doc
 		break
 	}
 	if r.cfg.OCR {
-		dir := *r.dir.Load()
-		r.recognise(ctx, file, order{CacheDir: dir, Guest: r.guest(), Size: size, Password: req.Password, First: req.First}, c)
+		r.recognise(ctx, file, o, c)
 	}
 	doc := document(c)
 	if out.Result == "" {
@@ -273,6 +276,9 @@ func (r *Reader) extract(ctx context.Context, file *os.File, o order, c *content
 		}
 		return lines.Err()
 	})
+	if errors.Is(err, child.ErrStart) && !engine.Filled(o.CacheDir) {
+		e.Fault = faultCache // somebody has removed the folder
+	}
 	out.Killed = out.Usage.Killed
 	if err == nil && !ended {
 		err = errors.New("the child ended without a word")
@@ -340,7 +346,7 @@ func (r *Reader) judge(ctx context.Context, req Request, c *contents, e end, err
 	case e.Fault == faultSecurity:
 		return fail(ResultDamaged, sift.Fail(sift.CodeUnsupported, "the PDF is encrypted by a method that is not known here"))
 	case e.Fault == faultCache:
-		return fail(ResultError, sift.AsFailure(errors.New("the PDF engine's machine code is damaged again just after it was made")))
+		return fail(ResultError, sift.AsFailure(errors.New("the PDF engine's machine code does not run, though it was just made")))
 	case e.Fault == faultFormat:
 		return fail(ResultDamaged, damaged(req.Cut))
 	}
