@@ -1,7 +1,6 @@
 package pdf
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,10 +18,10 @@ import (
 
 // Bounds on what one file can make the parent hold.
 const (
-	maxText   = 16 << 20 // bytes of JSON after which the child begins no page
-	maxOutput = 48 << 20 // bytes of JSON that a child may write
-	maxLine   = 24 << 20 // of one page, whose text the engine bounds
-	memSpool  = 4 << 20  // a body up to this size is handed over in memory
+	maxText    = 10 << 20 // bytes of messages after which the child begins no page
+	maxOutput  = 48 << 20 // bytes that a child may write
+	maxMessage = 24 << 20 // bytes of one page, whose text the engine bounds
+	memSpool   = 4 << 20  // a body up to this size is handed over in memory
 )
 
 // Config says how files are read. Launcher and CacheDirs are required.
@@ -256,25 +255,21 @@ func (r *Reader) extract(ctx context.Context, file *os.File, o order, c *content
 		Worker: workerRead, Config: config, Input: file, ReadPaths: []string{o.CacheDir},
 		Memory: r.cfg.Memory, CPU: r.cfg.CPU, Wall: r.cfg.Wall, MaxOutput: maxOutput,
 	}, func(stdout io.Reader) error {
-		lines := bufio.NewScanner(stdout)
-		lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-		for lines.Scan() {
-			var l line
-			if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-				return fmt.Errorf("decode what the child says: %w", err)
-			}
+		for m, err := range messages(stdout, maxMessage) {
 			switch {
-			case l.Info != nil:
-				c.info = *l.Info
-			case l.Page != nil:
-				c.pages = append(c.pages, l.Page)
-			case l.Bad > 0:
-				c.failed = append(c.failed, l.Bad)
-			case l.End != nil:
-				e, ended = *l.End, true
+			case err != nil:
+				return fmt.Errorf("decode what the child says: %w", err)
+			case m.Info != nil:
+				c.info = *m.Info
+			case m.Page != nil:
+				c.pages = append(c.pages, m.Page)
+			case m.Bad > 0:
+				c.failed = append(c.failed, m.Bad)
+			case m.End != nil:
+				e, ended = *m.End, true
 			}
 		}
-		return lines.Err()
+		return nil
 	})
 	if errors.Is(err, child.ErrStart) && !engine.Filled(o.CacheDir) {
 		e.Fault = faultCache // somebody has removed the folder
@@ -325,7 +320,7 @@ func (r *Reader) judge(ctx context.Context, req Request, c *contents, e end, err
 		if !some {
 			return tooMuch(ResultMemory, sift.CodeTooLong, "reading the PDF takes more memory than a reader may have")
 		}
-	case errors.Is(err, child.ErrOutput), errors.Is(err, bufio.ErrTooLong), e.Fault == faultText:
+	case errors.Is(err, child.ErrOutput), errors.Is(err, errTooLong), e.Fault == faultText:
 		c.stopped = "the file has more text than is read at once"
 		if !some {
 			return tooMuch(ResultMemory, sift.CodeTooLong, "the PDF has more text than is read at once")

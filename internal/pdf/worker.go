@@ -42,15 +42,6 @@ type order struct {
 	DPI      float64
 }
 
-// line is one line of what the reading child says, as JSON: first the info,
-// then the pages, then the end.
-type line struct {
-	Info *info     `json:"info,omitempty"`
-	Page *readPage `json:"page,omitempty"`
-	Bad  int       `json:"bad,omitempty"` // the number of a page that cannot be read
-	End  *end      `json:"end,omitempty"`
-}
-
 // info is what the file says about itself.
 type info struct {
 	Pages                  int
@@ -98,7 +89,7 @@ func readWorker(c child.Conn) error {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(96 << 20)
 
-	out := newLines(c.Output)
+	out := &sender{w: c.Output}
 	doc, closeDoc, err := openDocument(c, &o)
 	if err != nil {
 		return out.end(err)
@@ -124,7 +115,7 @@ func readWorker(c child.Conn) error {
 	for _, b := range i.Bookmarks {
 		send.Bookmarks = append(send.Bookmarks, bookmark{b.Level, b.Title, b.Page})
 	}
-	if err := out.send(line{Info: &send}); err != nil {
+	if err := out.send(message{Info: &send}); err != nil {
 		return err
 	}
 	reader := layout.NewReader(i.Bookmarks)
@@ -132,9 +123,9 @@ func readWorker(c child.Conn) error {
 	for n := range inOrder(o.First, i.Pages) {
 		switch {
 		case left == 0:
-			return out.send(line{End: &end{Fault: faultPages}})
+			return out.send(message{End: &end{Fault: faultPages}})
 		case out.written > o.MaxText:
-			return out.send(line{End: &end{Fault: faultText}})
+			return out.send(message{End: &end{Fault: faultText}})
 		}
 		left--
 		page, err := doc.Page(n)
@@ -142,7 +133,7 @@ func readWorker(c child.Conn) error {
 		switch {
 		case cut:
 		case errors.Is(err, engine.ErrPage):
-			if err := out.send(line{Bad: n}); err != nil {
+			if err := out.send(message{Bad: n}); err != nil {
 				return err
 			}
 			continue
@@ -151,11 +142,11 @@ func readWorker(c child.Conn) error {
 		}
 		p := readPage{Result: *reader.Page(page), ImageArea: page.ImageArea}
 		p.Cut = cut || p.Dropped > 0
-		if err := out.send(line{Page: &p}); err != nil {
+		if err := out.send(message{Page: &p}); err != nil {
 			return err
 		}
 	}
-	return out.send(line{End: &end{}})
+	return out.send(message{End: &end{}})
 }
 
 // inOrder gives the numbers of all pages, those that are wanted first.
@@ -190,39 +181,9 @@ func openDocument(c child.Conn, o *order) (*engine.Document, func(), error) {
 	return doc, e.Close, nil
 }
 
-// lines writes JSON lines and hands each on at once: the child may be killed
-// over the next page.
-type lines struct {
-	w       *bufio.Writer
-	e       *json.Encoder
-	written int64
-}
-
-func newLines(w io.Writer) *lines {
-	l := &lines{}
-	l.w = bufio.NewWriterSize(writerFunc(func(b []byte) (int, error) {
-		l.written += int64(len(b))
-		return w.Write(b)
-	}), 64<<10)
-	l.e = json.NewEncoder(l.w)
-	l.e.SetEscapeHTML(false)
-	return l
-}
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
-
-func (l *lines) send(v line) error {
-	if err := l.e.Encode(v); err != nil {
-		return err
-	}
-	return l.w.Flush()
-}
-
 // end sends what an error of the engine means. Its own error is nil then: the
 // parent has been told.
-func (l *lines) end(err error) error {
+func (s *sender) end(err error) error {
 	f := faultFormat
 	switch {
 	case errors.Is(err, engine.ErrCache):
@@ -237,7 +198,7 @@ func (l *lines) end(err error) error {
 	default:
 		return err
 	}
-	return l.send(line{End: &end{Fault: f, Text: err.Error()}})
+	return s.send(message{End: &end{Fault: f, Text: err.Error()}})
 }
 
 // warmWorker compiles PDFium.
