@@ -34,7 +34,7 @@ func Table() map[string]Rule {
 		"internal/config":    {Outside: []string{"github.com/BurntSushi/toml"}},
 
 		// PDFs, read in children of this program.
-		"internal/pdf":        {Ours: []string{"sift", "normalize", "child", "pdf/engine", "pdf/layout"}, Outside: []string{"golang.org/x/net/html", "golang.org/x/sys"}},
+		"internal/pdf":        {Ours: []string{"sift", "normalize", "child", "pdf/engine", "pdf/layout"}, Outside: []string{"github.com/fxamacker/cbor", "golang.org/x/net/html", "golang.org/x/sys"}},
 		"internal/pdf/engine": {Ours: []string{"pdf/layout"}, Outside: []string{"github.com/klippa-app/go-pdfium/webassembly", "github.com/tetratelabs/wazero", "golang.org/x/sys"}},
 		"internal/pdf/layout": {Std: []string{}},
 

@@ -89,7 +89,10 @@ func readWorker(c child.Conn) error {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(96 << 20)
 
-	out := &sender{w: c.Output}
+	out, err := newSender(c.Output)
+	if err != nil {
+		return err
+	}
 	doc, closeDoc, err := openDocument(c, &o)
 	if err != nil {
 		return out.end(err)
