@@ -65,6 +65,12 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func otherWords(random *rand.Rand, pool []string) string {
 	var b strings.Builder
 	for line := range strings.Lines(paperSource) {
+		if strings.HasPrefix(line, "[^") {
+			// The same note at the foot of many pages would be a running foot.
+			mark, note, _ := strings.Cut(line, " ")
+			b.WriteString(mark + " ")
+			line = note
+		}
 		if !prose(line) {
 			b.WriteString(line)
 			continue
