@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"sift.build/sift/internal/child"
@@ -325,6 +326,13 @@ func (r *Reader) judge(ctx context.Context, req Request, c *contents, e end, err
 		if !some {
 			return tooMuch(ResultMemory, sift.CodeTooLong, "the PDF has more text than is read at once")
 		}
+	case endedByOthers(err):
+		c.stopped = "the system has ended the reader, perhaps for want of memory"
+		if !some {
+			f := sift.Fail(sift.CodeBusy, "the system has ended the reader of the PDF, perhaps for want of memory; ask again").WithHint(sift.HintRetry)
+			f.RetryAfter = wantOfMemory
+			return fail(ResultError, f)
+		}
 	case errors.Is(err, child.ErrCrashed):
 		c.stopped = "the file is damaged in a way that stops its reader"
 		if !some {
@@ -349,6 +357,16 @@ func (r *Reader) judge(ctx context.Context, req Request, c *contents, e end, err
 		return fail(ResultDamaged, sift.Fail(sift.CodeUnsupported, "the PDF is damaged: none of its %d pages can be read", c.info.Pages))
 	}
 	return nil
+}
+
+// wantOfMemory is how long a host that is short of memory is left alone.
+const wantOfMemory = 10 * time.Second
+
+// endedByOthers says that a child was killed by somebody else: where memory is
+// short the kernel does that, to children first.
+func endedByOthers(err error) bool {
+	e, ok := errors.AsType[*child.Error](err)
+	return ok && e.Reason == child.ReasonCrash && e.Signal == syscall.SIGKILL.String()
 }
 
 func damaged(cut bool) *sift.Failure {
