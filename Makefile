@@ -44,6 +44,8 @@ bench: build ## throughput, latency, memory and CPU figures
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./internal/...
 	cd tools/poolbench && $(GO) run .
 	$(GO) run ./tools/bench -sift bin/sift
+	@./tools/deps.sh pdftotext:poppler-utils
+	$(GO) run ./tools/pdfbench -sift bin/sift
 
 cross: ## the platforms of a release
 	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/sift-linux-amd64 ./cmd/sift
