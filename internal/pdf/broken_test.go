@@ -126,6 +126,48 @@ func TestATitleOfManyMegabytesHidesNoPage(t *testing.T) {
 	}
 }
 
+func TestAPageThatPDFiumDiesOfHidesNoOther(t *testing.T) {
+	saves := pdftest.Content(strings.Repeat("q ", 1_000_000)) // a hundred megabytes of saved states
+	line := func(s string) pdftest.Item { return pdftest.Text(72, 700, 12, s) }
+	for _, tt := range []struct {
+		deadly []bool // of the pages
+		text   []int  // pages that are read
+		failed string
+		stops  bool
+	}{
+		{deadly: []bool{false, true, false}, text: []int{1, 3}, failed: "page 2 is"},
+		{deadly: []bool{true, true, true, false}, text: []int{4}, failed: "pages 1, 2 and 3 are"},
+		{deadly: []bool{false, true, true, true, true, false}, text: []int{1}, failed: "pages 2, 3 and 4 are", stops: true},
+	} {
+		doc := pdftest.New()
+		for i, deadly := range tt.deadly {
+			if deadly {
+				doc.Page(saves)
+			} else {
+				doc.Page(line(fmt.Sprint("Page ", i+1, " is sound.")))
+			}
+		}
+		var told []Outcome
+		got := read(t, newReader(t, outcomes(&told)), Request{Body: doc.Bytes()})
+		if diff := cmp.Diff(tt.text, render.PagesOf(got)); diff != "" {
+			t.Errorf("%v: %s", tt.deadly, diff)
+		}
+		if w := got.Warnings; len(w) == 0 || w[0].Code != sift.WarnPartial || !strings.HasPrefix(w[0].Message, tt.failed) || got.PDF.Stopped != tt.stops {
+			t.Errorf("%v: %v, %+v", tt.deadly, w, got.PDF)
+		}
+		if text := content(t, got, sift.ModeText); strings.Count(text, "is sound.") != len(tt.text) {
+			t.Errorf("%v: %q", tt.deadly, text)
+		}
+		if u := told[0].Usage; u.MaxRSS > mostMemory || told[0].Result != ResultPartial {
+			t.Errorf("%v: %d MB, %s", tt.deadly, u.MaxRSS>>20, told[0].Result)
+		}
+	}
+	f := failure(t, newReader(t, nil), Request{Body: pdftest.New().Page(saves).Page(saves).Bytes()})
+	if f.Code != sift.CodeTooLong || f.Hint != sift.HintPages {
+		t.Errorf("nothing but such pages: %+v", f)
+	}
+}
+
 func TestAReaderThatTheSystemEndsIsNoFaultOfTheFile(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Logf("NOT TRIED: nothing tells the children of a process here: %v", err)

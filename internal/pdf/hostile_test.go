@@ -29,10 +29,8 @@ const (
 // others end by themselves.
 func tooMuch() map[string]string {
 	return map[string]string{
-		"fields-50k":     "time: to flatten a page is quadratic in its fields",
-		"structure-wide": "time: to find the structure of a page is quadratic in its elements",
-		"saves-1m":       "memory: a hundred bytes for each saved state",
-		"words-100k":     "memory: a kilobyte for each piece of text",
+		"saves-1m":   "memory: a hundred bytes for each saved state",
+		"words-100k": "memory: a kilobyte for each piece of text",
 	}
 }
 
@@ -168,7 +166,7 @@ func (tr *trial) check(t *testing.T) {
 	if u.MaxRSS > mostMemory {
 		t.Errorf("%s took more than %d MB", tr, mostMemory>>20)
 	}
-	if _, known := tooMuch()[tr.name]; u.CPU > mostCPU+time.Second || tr.outcome.Killed != "" && !known {
+	if u.CPU > mostCPU || tr.outcome.Killed != "" {
 		t.Errorf("%s did not end by itself in time", tr)
 	}
 	if tr.failure == nil {
@@ -253,26 +251,26 @@ func TestNoFileHarmsMoreThanItsOwnReading(t *testing.T) {
 	warmed(t)
 	dir := hostileFiles(t)
 	var trials []*trial
-	why := map[string]pdftest.HostileFile{}
+	files := map[string]pdftest.HostileFile{}
 	for i, h := range pdftest.Hostile() {
 		if testing.Short() && i%9 != 0 {
 			continue
 		}
-		why[h.Name] = h
+		files[h.Name] = h
 		trials = append(trials, &trial{name: h.Name, path: filepath.Join(dir, h.Name)})
 	}
-	// Those that take longest first, so that two are at work until the end.
-	slices.SortStableFunc(trials, func(a, b *trial) int { return cmp.Compare(tooMuch()[b.name], tooMuch()[a.name]) })
 	start := time.Now()
 	try(t, trials)
 	var cpu time.Duration
 	for _, tr := range trials {
-		h := why[tr.name]
+		h := files[tr.name]
 		cpu += tr.outcome.Usage.CPU
 		if h.Text == "" || strings.Contains(tr.text(t), h.Text) {
 			continue
 		}
-		if _, known := tooMuch()[h.Name]; !known {
+		if why, known := tooMuch()[h.Name]; known {
+			t.Logf("%s (%s)", tr, why)
+		} else {
 			t.Errorf("%s: %s\n%q is not in %q", tr, h.Why, h.Text, tr.text(t))
 		}
 	}

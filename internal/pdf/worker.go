@@ -98,18 +98,22 @@ func readWorker(c child.Conn) error {
 		return out.end(err)
 	}
 	defer func() { closeDoc() }()
+	// anew opens the file in a new engine, after one has died of a part of it.
+	anew := func() error {
+		closeDoc()
+		debug.FreeOSMemory() // the engine's code goes with the collector
+		if doc, closeDoc, err = openDocument(c, &o); err != nil {
+			closeDoc = func() {}
+		}
+		return err
+	}
 	i := doc.Info()
 	if doc.Err() != nil {
 		// What the file says about itself is too much, such as a title of many
-		// megabytes. Its pages need not be: they are read in a new engine, with
-		// what was found before.
-		closeDoc()
-		closeDoc = func() {}
-		again, closeAgain, err := openDocument(c, &o)
-		if err != nil {
+		// megabytes. Its pages need not be, and what was found before stands.
+		if err := anew(); err != nil {
 			return out.end(err)
 		}
-		doc, closeDoc = again, closeAgain
 	}
 	send := info{
 		Pages: i.Pages, Title: i.Title, Author: i.Author, Subject: i.Subject,
@@ -123,6 +127,8 @@ func readWorker(c child.Conn) error {
 	}
 	reader := layout.NewReader(i.Bookmarks)
 	left := o.MaxPages
+	var deaths []error
+	pages := 0
 	for n := range inOrder(o.First, i.Pages) {
 		switch {
 		case left == 0:
@@ -140,17 +146,35 @@ func readWorker(c child.Conn) error {
 				return err
 			}
 			continue
+		case errors.Is(err, engine.ErrDead) && len(deaths) < maxDeaths:
+			// The page was too much. The next need not be.
+			deaths = append(deaths, err)
+			if err := out.send(message{Bad: n}); err != nil {
+				return err
+			}
+			if err := anew(); err != nil {
+				return out.end(err)
+			}
+			continue
 		case err != nil:
 			return out.end(err)
 		}
+		pages++
 		p := readPage{Result: *reader.Page(page), ImageArea: page.ImageArea}
 		p.Cut = cut || p.Dropped > 0
 		if err := out.send(message{Page: &p}); err != nil {
 			return err
 		}
 	}
+	if pages == 0 && len(deaths) > 0 {
+		return out.end(deaths[0])
+	}
 	return out.send(message{End: &end{}})
 }
+
+// maxDeaths is of how many pages of a file PDFium may die before the rest is
+// given up.
+const maxDeaths = 3
 
 // inOrder gives the numbers of all pages, those that are wanted first.
 func inOrder(first sift.PageRanges, pages int) func(yield func(int) bool) {
