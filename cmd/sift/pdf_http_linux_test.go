@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sift.build/sift/internal/pdf/pdftest"
 )
 
 // request asks the server with the fields given as name, value, ….
@@ -377,4 +381,84 @@ func TestNothingOfTheHostilePDFsOfARestrictedCallerIsInTheLog(t *testing.T) {
 			t.Errorf("%q is in the log", secret)
 		}
 	}
+}
+
+// gzipped is data as gzip has it.
+func gzipped(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestAPDFIsToldByItsBytesInWhateverItComes(t *testing.T) {
+	t.Parallel()
+	prepare(t)
+	file := pdftest.Pages("In a PDF.")
+	html := []byte("<!doctype html><title>Page</title><main><p>This is a page of HTML, which tells of a file that begins with %PDF-1.7 and goes on.</p></main>\n")
+	const isPDF, isHTML = "In a PDF.", "This is a page of HTML"
+	cases := []struct {
+		name, contentType, encoding string
+		body                        []byte
+		status                      int
+		says                        string
+	}{
+		{"right", "application/pdf", "", file, 200, isPDF},
+		{"as bytes", "application/octet-stream", "", file, 200, isPDF},
+		{"as HTML", "text/html; charset=utf-8", "", file, 200, isPDF},
+		{"as text", "text/plain", "", file, 200, isPDF},
+		{"as an image", "image/png", "", file, 200, isPDF},
+		{"as JSON", "application/json", "", file, 200, isPDF},
+		{"with no type", "", "", file, 200, isPDF},
+		{"with a broken type", "application/pdf; charset=\"", "", file, 200, isPDF},
+		{"compressed on the way", "application/pdf", "gzip", gzipped(t, file), 200, isPDF},
+		{"compressed twice on the way", "application/pdf", "gzip, gzip", gzipped(t, gzipped(t, file)), 200, isPDF},
+		{"compressed on the way, which is not said", "application/pdf", "", gzipped(t, file), 200, isPDF},
+		{"said to be compressed and not", "application/pdf", "gzip", file, 200, isPDF},
+		{"in a gzip file", "application/gzip", "", gzipped(t, file), 415, "application/gzip"},
+		{"in a gzip file twice", "application/gzip", "", gzipped(t, gzipped(t, file)), 415, "application/gzip"},
+		{"HTML that has the mark", "text/html", "", html, 200, isHTML},
+		{"HTML that has the mark, called a PDF", "application/pdf", "", html, 415, "PDF is damaged"},
+		{"HTML before, called a PDF", "application/pdf", "", append(bytes.Clone(html), file...), 200, isPDF},
+		{"HTML before, called HTML", "text/html", "", append(bytes.Clone(html), file...), 200, isHTML},
+		{"HTML behind", "text/html", "", append(bytes.Clone(file), html...), 200, isPDF},
+		{"the mark alone", "application/pdf", "", []byte("%PDF-"), 415, "PDF is damaged"},
+		{"a PDF by its type alone", "application/pdf", "", []byte("\x00\x01\x02 nothing"), 415, ""},
+		{"nothing, called a PDF", "application/pdf", "", nil, 200, ""},
+		{"a bomb of a gzip", "application/pdf", "gzip", gzipped(t, append(bytes.Clone(file), make([]byte, 60<<20)...)), 413, ""},
+	}
+	site, dir := newPDFSite(t), t.TempDir()
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+		if err != nil || n >= len(cases) {
+			http.NotFound(w, r)
+			return
+		}
+		c := cases[n]
+		w.Header()["Content-Type"] = nil // or net/http guesses
+		if c.contentType != "" {
+			w.Header().Set("Content-Type", c.contentType)
+		}
+		if c.encoding != "" {
+			w.Header().Set("Content-Encoding", c.encoding)
+		}
+		_, _ = w.Write(c.body)
+	}))
+	t.Cleanup(served.Close)
+	settings := strings.Replace(site.settings(""), "allow = [", fmt.Sprintf("allow = [%q, ", served.Listener.Addr()), 1)
+	s := serve(t, dir, nil, "--config", writeFile(t, dir, "sift.toml", settings))
+	for i, c := range cases {
+		got := s.fetch("", fmt.Sprintf("%s/%d", served.URL, i))
+		if got.status != c.status || !strings.Contains(got.body, c.says) || got.status == 200 && c.says == isPDF && !strings.Contains(got.body, `"pages":{"total":1,"returned":[1]}`) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+	s.stop(t)
+	tidy(t, dir)
 }
