@@ -276,3 +276,39 @@ func TestNoFileHarmsMoreThanItsOwnReading(t *testing.T) {
 	}
 	t.Logf("%d of %d files in %v, %v of processor time", len(trials), len(pdftest.Hostile()), time.Since(start).Round(time.Second), cpu.Round(time.Second))
 }
+
+// The painter and tesseract are held to the same bounds. Two of these pictures
+// would be painted for minutes.
+func TestHostilePicturesHarmNothingWhenTheyAreRecognised(t *testing.T) {
+	if testing.Short() {
+		t.Skip("paints for half a minute; make test does it")
+	}
+	const cpu = 3 * time.Second
+	painted := 0
+	for _, h := range pdftest.Hostile() {
+		if !strings.HasPrefix(h.Name, "image-") && !strings.HasPrefix(h.Name, "jbig2-") && !strings.HasPrefix(h.Name, "jpx-") {
+			continue
+		}
+		r := newReader(t, func(c *Config) {
+			c.OCR, c.CPU, c.Wall = true, cpu, 10*time.Minute
+			c.Launcher = child.New(child.Config{Memory: 640 << 20, Trace: &child.Trace{Ended: func(name string, u child.Usage, err error) {
+				if u.CPU > cpu+time.Second && name != "tesseract" || u.MaxRSS > mostMemory {
+					t.Errorf("%s: %s took %v and %d MB, %v", h.Name, name, u.CPU, u.MaxRSS>>20, err)
+				}
+				if name == workerRender {
+					painted++
+				}
+			}}})
+		})
+		doc := read(t, r, Request{Body: h.Make()})
+		for _, w := range doc.Warnings {
+			if w.Code != sift.WarnNoText && w.Code != sift.WarnFallback {
+				t.Errorf("%s: %v", h.Name, w)
+			}
+		}
+		stillGood(t, r)
+	}
+	if painted < 6 {
+		t.Errorf("only %d pictures were painted", painted)
+	}
+}
