@@ -262,3 +262,54 @@ func TestAFolderForTheEngineThatCannotBeWrittenIsPassedOver(t *testing.T) {
 		})
 	}
 }
+
+func TestAFullTemporaryFolderIsSaidAndNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	prepare(t)
+	site, dir := newPDFSite(t), t.TempDir()
+	long := append(pdftest.Markers(3), make([]byte, 6<<20)...)
+	site.files["long"] = func() []byte { return long }
+	config := writeFile(t, dir, "sift.toml", site.settings(""))
+	file := writeFile(t, dir, "long.pdf", string(long))
+	tmp := filepath.Join(dir, "tmp")
+	for name, c := range map[string]struct {
+		args []string
+		code int
+	}{
+		"fetch":   {[]string{"fetch", "--config", config, site.at("", "long", "")}, exitFailure},
+		"convert": {[]string{"convert", file}, exitFailure},
+	} {
+		cmd := mounted(t, dir, tmp, 1<<20, "rw", c.args...)
+		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+		p := startIn(t, cmd)
+		p.endsWith(t, c.code)
+		if got := p.log.String(); !containsAll(got, []string{"cause: ", "no space left on device"}) {
+			t.Errorf("%s said %q", name, got)
+		}
+	}
+
+	cmd := mounted(t, dir, tmp, 1<<20, "rw", "serve", "--listen", "127.0.0.1:0", "--config", config)
+	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	s, err := listening(startIn(t, cmd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := s.fetch("", site.at("", "long", "")); got.status != 500 || strings.Contains(got.body, "space") || strings.Contains(got.body, tmp) {
+			t.Errorf("a long file: %+v", got)
+		}
+	}
+	s.waitLog(t, "no space left on device")
+	if got := s.fetch("", site.at("", "pages", "")); got.status != 200 {
+		t.Errorf("a short one: %+v", got)
+	}
+	// The service is in a name space of its own, and its files are seen through it.
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(fmt.Sprintf("/proc/%d/root%s", s.Process.Pid, tmp), &disk); err != nil {
+		t.Fatal(err)
+	}
+	if disk.Blocks*uint64(disk.Bsize) != 1<<20 || disk.Bfree != disk.Blocks {
+		t.Errorf("%d of %d blocks are free", disk.Bfree, disk.Blocks)
+	}
+	s.stop(t)
+}
