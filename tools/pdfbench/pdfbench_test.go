@@ -30,7 +30,7 @@ func TestWordsAreTheSameHoweverTheyAreSet(t *testing.T) {
 		{"end of a page", "rain-\n\fsnow", words{"rain": 1, "snow": 1}},
 		{"ligatures and wide letters", "ﬁnal ｒａｉｎ", words{"final": 1, "rain": 1}},
 		{"no spaces", "雨の\n音", words{"雨": 1, "の": 1, "音": 1}},
-		{"directions", "\u202bשלום\u202c", words{"שלום": 1}},
+		{"directions", "\u202bשלום\u202cעולם\u202c שלו\u200dם", words{"שלום": 2, "עולם": 1}},
 		{"pages", "[page 1]\n\nrain [page 2]\n\n[page 2]\n\nsnow", words{"rain": 1, "page": 1, "2": 1, "snow": 1}},
 		{"nothing", " \n-\f", words{}},
 	} {

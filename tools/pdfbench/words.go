@@ -39,7 +39,8 @@ func pages(text string) int { return len(marker().FindAllString(text, -1)) }
 // that put no spaces between words count one by one, so that it does not matter
 // where lines end. Hyphens within words and at the ends of lines are left out,
 // because the programs differ in which they keep and neither is wrong; and so
-// are characters that only steer the direction of text.
+// are invisible characters, of which those that steer the direction of text part
+// words.
 func count(text string) words {
 	found := words{}
 	runes := []rune(norm.NFKC.String(marker().ReplaceAllString(text, "")))
@@ -63,7 +64,7 @@ func count(text string) words {
 			} else {
 				end()
 			}
-		case unicode.Is(unicode.Cf, r):
+		case unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Bidi_Control, r):
 		default:
 			end()
 		}

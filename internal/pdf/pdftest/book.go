@@ -56,8 +56,8 @@ func bookWords() []string {
 func prose(line string) bool { return isLetter(line[0]) }
 
 // exchangeable says whether a word may stand anywhere: not at the place of a
-// footnote's mark, and without brackets that would have to match.
-func exchangeable(w string) bool { return isLetter(w[0]) && !strings.ContainsAny(w, "^()[]\"“”") }
+// footnote's mark, no address, and without brackets that would have to match.
+func exchangeable(w string) bool { return isLetter(w[0]) && !strings.ContainsAny(w, "^()[]\"“”/") }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
@@ -65,11 +65,12 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func otherWords(random *rand.Rand, pool []string) string {
 	var b strings.Builder
 	for line := range strings.Lines(paperSource) {
-		if strings.HasPrefix(line, "[^") {
-			// The same note at the foot of many pages would be a running foot.
-			mark, note, _ := strings.Cut(line, " ")
+		if line[0] == '[' {
+			// The same note or reference at the edge of many pages would be a
+			// running head or foot.
+			mark, rest, _ := strings.Cut(line, " ")
 			b.WriteString(mark + " ")
-			line = note
+			line = rest
 		}
 		if !prose(line) {
 			b.WriteString(line)
