@@ -127,6 +127,25 @@ func bigPDF() []byte {
 	return doc.Bytes()
 }
 
+// manyWeights is a file in which no word has the weight of its neighbours: the
+// parent holds more of it than of any other text of that length.
+func manyWeights(pages int) []byte {
+	doc := pdftest.New()
+	for page := range pages {
+		var b bytes.Buffer
+		b.WriteString("BT 7 TL 20 780 Td\n")
+		for line := range 100 {
+			for i := range 60 {
+				fmt.Fprintf(&b, "/F%d 6 Tf (%c%d ) Tj\n", 1+i%2, 'a'+rune((i+line+page)%26), i%10)
+			}
+			b.WriteString("T*\n")
+		}
+		b.WriteString("ET")
+		doc.Page(pdftest.Text(20, 20, 6, "x"), pdftest.In(pdftest.Font{Name: pdftest.HelveticaBold}, pdftest.Text(40, 20, 6, "y")), pdftest.Content(b.String()))
+	}
+	return doc.Bytes()
+}
+
 // TestReadersAndEightFetchesStayWithinAGigabyte holds the whole product to
 // what it promises of a small host: two readers at work on the files that are
 // hardest on memory while eight pages of 10 MB are fetched at once.
@@ -140,6 +159,7 @@ func TestReadersAndEightFetchesStayWithinAGigabyte(t *testing.T) {
 		t.Fatalf("the big file has %d bytes", len(big))
 	}
 	site.files["big"] = func() []byte { return big }
+	site.files["weights"] = func() []byte { return manyWeights(40) }
 
 	const fetches, pageSize = 8, 10 << 20
 	page := bigHTML(pageSize - 100)
@@ -179,7 +199,7 @@ func TestReadersAndEightFetchesStayWithinAGigabyte(t *testing.T) {
 	var ended atomic.Bool
 	var readers sync.WaitGroup
 	var read atomic.Int64
-	hard := []string{"big", "text-10m", "flate-1g", "form-self", "words-100k", "xmp-1g", "fonts-20k", "outline-title-16m"}
+	hard := []string{"big", "weights", "text-10m", "flate-1g", "form-self", "words-100k", "xmp-1g", "fonts-20k", "outline-title-16m"}
 	for i := range 2 {
 		files := slices.Clone(hard)
 		if i == 1 { // other neighbours each time, and both big ones at the start
