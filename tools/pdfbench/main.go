@@ -188,8 +188,7 @@ func (b *bench) measure(ctx context.Context, s *service, f file) (row, error) {
 		if err != nil {
 			return r, err
 		}
-		// The mean: the figures come in ticks, which are too coarse for a median.
-		r.service += u / time.Duration(b.rounds)
+		r.service = append(r.service, u)
 	}
 	return r, nil
 }

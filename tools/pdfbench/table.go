@@ -14,8 +14,8 @@ type row struct {
 	file
 	pages        int
 	theirs, ours side
-	common       int           // words that both found
-	service      time.Duration // CPU of one reading in the service; 0: not known
+	common       int             // words that both found
+	service      []time.Duration // CPU of reading in the service, of each round; 0: not known
 }
 
 // read says that both programs have read the file.
@@ -42,12 +42,13 @@ func total(rows []row) sum {
 		}
 		t.files++
 		t.pages += r.pages
-		t.theirs += median(r.theirs.cpu)
-		t.ours += median(r.ours.cpu)
-		t.theirWall += median(r.theirs.wall)
-		t.wall += median(r.ours.wall)
-		t.service += r.service
-		t.serviceKnown = t.serviceKnown && r.service > 0
+		t.theirs += mean(r.theirs.cpu)
+		t.ours += mean(r.ours.cpu)
+		t.theirWall += mean(r.theirs.wall)
+		t.wall += mean(r.ours.wall)
+		service := mean(r.service)
+		t.service += service
+		t.serviceKnown = t.serviceKnown && service > 0
 		t.words += r.ours.found
 		t.theirWords += r.theirs.found
 		t.common += r.common
@@ -140,11 +141,15 @@ func align(out io.Writer, cells [][]string) {
 	}
 }
 
-// median of a list that is not empty; of an even number, the upper one of the
-// two in the middle, so that every figure is one that was measured.
-func median(values []time.Duration) time.Duration {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
+// mean of a list that is not empty. Machines that are shared run at one speed
+// and then at another, for a second or so: the median of a short program falls
+// on one of them, where a long program has both.
+func mean(values []time.Duration) time.Duration {
+	var sum time.Duration
+	for _, v := range values {
+		sum += v
+	}
+	return sum / time.Duration(len(values))
 }
 
 func number(n int) string { return fmt.Sprint(n) }
