@@ -209,3 +209,55 @@ func openFiles(t *testing.T, pid int) int {
 	}
 	return len(list)
 }
+
+func TestAClientThatLeavesTheQueueGivesItsPlaceAndItsFileBack(t *testing.T) {
+	t.Parallel()
+	site, dir := newPDFSite(t), t.TempDir()
+	s := serve(t, dir, nil, "--config", writeFile(t, dir, "sift.toml", site.settings("[fetch]\ntimeout = \"5m\"\n[pdf]\nwait = \"5m\"\n")))
+	long := append(site.body("pages"), make([]byte, 6<<20)...)
+	site.files["long"] = func() []byte { return long }
+	running := []<-chan reply{s.asking("", site.at("", "slow", "1")), s.asking("", site.at("", "slow", "2"))}
+	pids := hold(t, s.process, "pdf", 2)
+	s.becomes(t, "sift_pdf_queued", 0)
+
+	// Each leaves alone; of two who share a job, the first leaves it to the other.
+	for _, n := range []string{"3", "4", "5", "6", "7"} {
+		leave := s.leaving(t, "", site.at("", "long", n))
+		s.becomes(t, "sift_pdf_queued", 1)
+		leave()
+		s.becomes(t, "sift_pdf_queued", 0)
+	}
+	look(t, "the files of those who left are gone", 20*time.Millisecond, func() bool { return spooled(t, s.Process.Pid) == 0 })
+	leave := s.leaving(t, "", site.at("", "long", "8"))
+	s.becomes(t, "sift_pdf_queued", 1)
+	held := spooled(t, s.Process.Pid)
+	shares := s.asking("", strings.Replace(site.at("", "long", "8"), "/long.pdf", "/elsewhere/long.pdf", 1))
+	look(t, "the other has its copy too", 5*time.Millisecond, func() bool { return held > 0 && spooled(t, s.Process.Pid) == 2*held })
+	leave()
+	letGo(pids)
+	for _, answer := range append(running, shares) {
+		if got := receive(t, "an answer", answer); got.status != 200 {
+			t.Errorf("%+v", got)
+		}
+	}
+	look(t, "all files are gone", 20*time.Millisecond, func() bool { return spooled(t, s.Process.Pid) == 0 })
+	s.stop(t)
+	tidy(t, dir)
+}
+
+// spooled counts the open files of a process that have no name any more.
+func spooled(t *testing.T, pid int) (n int) {
+	t.Helper()
+	folder := filepath.Join("/proc", strconv.Itoa(pid), "fd")
+	list, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		to, err := os.Readlink(filepath.Join(folder, e.Name()))
+		if err == nil && strings.Contains(to, "(deleted)") && !strings.Contains(to, "memfd") {
+			n++
+		}
+	}
+	return n
+}

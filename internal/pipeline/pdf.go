@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"strconv"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"sift.build/sift/internal/extract"
@@ -93,15 +93,15 @@ func (p *Pipeline) pdfOfStored(ctx context.Context, q query, c *copied) (*sift.D
 // Callers that want the same pages of the same bytes at the same time share one
 // extraction. It closes r.File.
 func (p *Pipeline) readPDF(ctx context.Context, q query, r pdf.Request, body io.Reader) ([]byte, error) {
-	file := owned{file: r.File}
 	sum := sha256.New()
-	if _, err := io.Copy(sum, body); err != nil {
-		file.close()
-		return nil, fmt.Errorf("read body: %w", err)
+	_, err := io.Copy(sum, body)
+	if err != nil {
+		err = fmt.Errorf("read body: %w", err)
+	} else {
+		r.First, err = sift.ParsePages(q.view.pages)
 	}
-	var err error
-	if r.First, err = sift.ParsePages(q.view.pages); err != nil {
-		file.close()
+	if err != nil {
+		closeFile(r)
 		return nil, err
 	}
 	r.Password = q.password
@@ -113,17 +113,22 @@ func (p *Pipeline) readPDF(ctx context.Context, q query, r pdf.Request, body io.
 	if q.caller.Anonymous {
 		caller += " " + p.unique()
 	}
-	v, err := p.cfg.PDFPool.Do(ctx, key, caller, func(ctx context.Context) (any, error) {
-		file.taken.Store(true)
-		defer file.close()
-		doc, err := p.cfg.PDF.Read(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		return extract.Save(doc)
-	})
-	if ctx.Err() == nil && !file.taken.Load() {
-		file.close() // another's extraction was shared, or the pool refused
+	offer := p.offers.add(key, r)
+	defer p.offers.withdraw(key, offer)
+	v, err := any(nil), errNobodyWaits
+	for errors.Is(err, errNobodyWaits) {
+		v, err = p.cfg.PDFPool.Do(ctx, key, caller, func(ctx context.Context) (any, error) {
+			r, ok := p.offers.take(key)
+			if !ok {
+				return nil, errNobodyWaits
+			}
+			defer closeFile(r)
+			doc, err := p.cfg.PDF.Read(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return extract.Save(doc)
+		})
 	}
 	if err == nil {
 		return v.([]byte), nil
@@ -140,19 +145,67 @@ func (p *Pipeline) readPDF(ctx context.Context, q query, r pdf.Request, body io.
 	return nil, &sift.Failure{Code: sift.CodeBusy, Message: refusal, Hint: sift.HintRetry, RetryAfter: busyFor, Cause: err}
 }
 
-// owned is a file that the extraction closes, or who asked for one that never
-// began. In one case neither can: who asked has left, and the extraction still
-// waits for its turn or has been dropped. Then the collector closes it; it has
-// no name on disk any more.
-type owned struct {
-	file  *os.File // may be nil
-	taken atomic.Bool
+func closeFile(r pdf.Request) {
+	if r.File != nil {
+		_ = r.File.Close() // a spool file: closing it cannot lose anything
+	}
 }
 
-func (o *owned) close() {
-	if o.file != nil {
-		_ = o.file.Close() // a spool file: closing it cannot lose anything
+// errNobodyWaits is what an extraction ends with that was begun in the moment
+// in which the last who waited for it left. Who has joined it after that begins
+// another, with a file of its own.
+var errNobodyWaits = errors.New("nobody waits for this PDF any more")
+
+// offers are the files of all who wait for an extraction. Each has one of its
+// own with the same bytes, and may leave while the extraction waits for its
+// turn: when it begins it takes the file of any who are still there, and closes
+// it when it is done. The zero value holds none.
+type offers struct {
+	mu    sync.Mutex
+	byKey map[string][]*pdf.Request
+}
+
+func (o *offers) add(key string, r pdf.Request) *pdf.Request {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.byKey == nil {
+		o.byKey = make(map[string][]*pdf.Request)
 	}
+	o.byKey[key] = append(o.byKey[key], &r)
+	return &r
+}
+
+// take takes one away.
+func (o *offers) take(key string) (pdf.Request, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.byKey[key]) == 0 {
+		return pdf.Request{}, false
+	}
+	first := o.byKey[key][0]
+	o.removeLocked(key, first)
+	return *first, true
+}
+
+// withdraw ends an offer. It closes the file that nobody has taken.
+func (o *offers) withdraw(key string, r *pdf.Request) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.removeLocked(key, r) {
+		closeFile(*r)
+	}
+}
+
+func (o *offers) removeLocked(key string, r *pdf.Request) bool {
+	all := o.byKey[key]
+	i := slices.Index(all, r)
+	if i < 0 {
+		return false
+	}
+	if o.byKey[key] = slices.Delete(all, i, i+1); len(o.byKey[key]) == 0 {
+		delete(o.byKey, key)
+	}
+	return true
 }
 
 // unique is a word that was not used before.

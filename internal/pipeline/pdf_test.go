@@ -316,3 +316,60 @@ func TestACallerWhoLeavesAWaitingPDFTakesNothingAway(t *testing.T) {
 	waitFor(t, func() bool { return r.cfg.PDFPool.Running() == 0 })
 	waitFor(t, func() bool { _, err := req.File.Stat(); return errors.Is(err, os.ErrClosed) })
 }
+
+func TestWhoLeavesAPDFThatIsNotBegunTakesTheirFileAlongAndNobodyElses(t *testing.T) {
+	f := &fakePDF{gate: make(chan struct{}), begun: make(chan pdf.Request, 8)}
+	big := strings.Repeat("x", 2<<20) // on disk
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		pages, _ := strconv.Atoi(r.URL.Query().Get("pages"))
+		_, _ = io.WriteString(w, pdfBody(pages, big))
+	})
+	r := newRig(t, s, rigOptions{pdf: f, slots: 1, queue: 4})
+	ask := func(ctx context.Context, name, url string) <-chan error {
+		done := make(chan error, 1)
+		go func() {
+			_, err := r.FetchTarget(ctx, sift.Caller{Name: name, Class: name}, sift.Target{URL: url})
+			done <- err
+		}()
+		return done
+	}
+	offered := func() (n int) {
+		r.offers.mu.Lock()
+		defer r.offers.mu.Unlock()
+		for _, all := range r.offers.byKey {
+			n += len(all)
+		}
+		return n
+	}
+	running := ask(t.Context(), "first", "http://a.example/?pages=1")
+	<-f.begun
+
+	// The only one who waits.
+	ctx, leave := context.WithCancel(t.Context())
+	waits := ask(ctx, "second", "http://a.example/?pages=2")
+	waitFor(t, func() bool { return r.cfg.PDFPool.Queued() == 1 })
+	leave()
+	<-waits
+	waitFor(t, func() bool { return r.cfg.PDFPool.Queued() == 0 && offered() == 0 })
+
+	// One of two: the other's file is read.
+	ctx, leave = context.WithCancel(t.Context())
+	starts := ask(ctx, "third", "http://a.example/?pages=3")
+	waitFor(t, func() bool { return r.cfg.PDFPool.Queued() == 1 })
+	shares := ask(t.Context(), "fourth", "http://b.example/?pages=3")
+	waitFor(t, func() bool {
+		return r.cfg.PDFPool.Waiting(fmt.Sprintf("%x ", sha256.Sum256([]byte(pdfBody(3, big))))) == 1
+	})
+	leave()
+	<-starts
+	waitFor(t, func() bool { return offered() == 1 })
+	close(f.gate)
+	for _, done := range []<-chan error{running, shares} {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if offered() != 0 || f.reads.Load() != 2 {
+		t.Errorf("%d files are left, %d extractions", offered(), f.reads.Load())
+	}
+}

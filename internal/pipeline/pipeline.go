@@ -77,6 +77,7 @@ type Pipeline struct {
 	flights *flights
 	now     func() time.Time
 	serial  atomic.Uint64 // of what must be told from everything else; see unique
+	offers  offers        // PDFs that wait to be read
 }
 
 // New joins the parts. It starts nothing.
