@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,7 +129,10 @@ func TestAPasswordOpensAPDFAndIsKeptNowhere(t *testing.T) {
 	if got := s.request(t, keyOf("ann"), "url", file, "password", strings.Repeat("x", 200_000)); got.status != 413 && got.status != 400 {
 		t.Errorf("a password longer than a request may be: %d", got.status)
 	}
-	if n := site.count("locked"); n != 10 {
+	if got := ask(http.MethodGet, s.url+"/v1/fetch?password=hunter2&url="+url.QueryEscape(file), keyOf("ann"), ""); got.status != 200 {
+		t.Errorf("by GET: %+v", got)
+	}
+	if n := site.count("locked"); n != 11 {
 		t.Errorf("it was fetched %d times", n)
 	}
 	// A file without protection opens with any password, and is kept no less.
