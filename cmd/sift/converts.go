@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -139,14 +141,20 @@ func (o *converts) line(file string, r converted) ([]byte, error) {
 
 // writeWhole writes a file that is there whole or not at all.
 func writeWhole(name string, content []byte) error {
-	partial := name + ".partial"
-	err := os.WriteFile(partial, content, 0o666)
-	if err == nil {
+	fault := func(err error) error { return fmt.Errorf("%s cannot be written: %w", name, cause(err)) }
+	// A name that nobody else has, and no link that somebody has put there.
+	partial := name + "." + rand.Text()[:8] + ".partial"
+	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return fault(err)
+	}
+	_, err = f.Write(content)
+	if err = cmp.Or(err, f.Close()); err == nil {
 		err = os.Rename(partial, name)
 	}
 	if err != nil {
-		_ = os.Remove(partial) // it may not even be there
-		return fmt.Errorf("%s cannot be written: %w", name, cause(err))
+		_ = os.Remove(partial)
+		return fault(err)
 	}
 	return nil
 }

@@ -81,6 +81,9 @@ func (r *Reader) compiled(ctx context.Context) (*machineCode, error) {
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 	}
+	if len(errs) == 0 {
+		errs = append(errs, errors.New("there is no folder for it: neither $XDG_CACHE_HOME nor $HOME is set"))
+	}
 	r.last = lastFailure{time.Now(), fmt.Errorf("the PDF engine cannot be kept anywhere; name a folder that only this user can write in $XDG_CACHE_HOME: %w",
 		errors.Join(errs...))}
 	return nil, r.last.err

@@ -45,9 +45,8 @@ func (p *Pipeline) answerStored(ctx context.Context, q query, c *copied) (*sift.
 	a, err := answerFrom(ctx, c, doc, q.view)
 	if errors.Is(err, errPagesUnread) {
 		if doc, err = p.pdfOfStored(ctx, q, c); err == nil {
-			a, err = answerFrom(ctx, c, doc, q.view)
+			a, err = answerFrom(ctx, c, lastWord(doc), q.view)
 		}
-		err = pagesUnread(err)
 	}
 	if err != nil {
 		return nil, err

@@ -60,6 +60,8 @@ func (v *Converter) Convert(ctx context.Context, f File) (*sift.Answer, error) {
 	if c.entry.Receipt, err = json.Marshal(receiptFor(&c.entry, doc)); err != nil {
 		return nil, fmt.Errorf("encode receipt: %w", err)
 	}
-	a, err := answerFrom(ctx, c, doc, view{url: f.BaseURL, mode: f.Mode, maxChars: math.MaxInt, pages: f.Pages.String()})
-	return a, pagesUnread(err)
+	if isPDF { // the pages asked for came first
+		doc = lastWord(doc)
+	}
+	return answerFrom(ctx, c, doc, view{url: f.BaseURL, mode: f.Mode, maxChars: math.MaxInt, pages: f.Pages.String()})
 }

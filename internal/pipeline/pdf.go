@@ -33,13 +33,13 @@ const busyFor = 2 * time.Second
 // errPagesUnread says that pages were asked for that reading did not get to.
 var errPagesUnread = errors.New("the pages asked for have not been read")
 
-// pagesUnread turns errPagesUnread into what the caller is told, when there is
-// no other way to read them.
-func pagesUnread(err error) error {
-	if errors.Is(err, errPagesUnread) {
-		return sift.Fail(sift.CodeTimeout, "reading the PDF ended before the pages asked for; ask for fewer").WithHint(sift.HintPages).WithCause(err)
-	}
-	return err
+// lastWord is a document for which the pages asked for were read first: those
+// that are missing in it cannot be had at once with the others.
+func lastWord(doc *sift.Document) *sift.Document {
+	d, info := *doc, *doc.PDF
+	info.Stopped = false
+	d.PDF = &info
+	return &d
 }
 
 // isPDF says whether a response is a PDF, whatever its header calls it.
@@ -234,7 +234,7 @@ func chosenPages(doc *sift.Document, pages string) (*sift.Document, error) {
 	}
 	some := render.SelectPages(doc, choice.Has)
 	if some.Main.FirstChild == nil {
-		return nil, sift.Fail(sift.CodeUnsupported, "none of the pages asked for could be read: they are damaged; the PDF has %d in all", doc.PDF.Total)
+		return nil, sift.Fail(sift.CodeUnsupported, "none of the pages asked for could be read; the PDF has %d in all", doc.PDF.Total)
 	}
 	return some, nil
 }

@@ -23,6 +23,7 @@ func running(results []*Result) {
 	if len(results) < 3 {
 		return
 	}
+	body, _, _, _ := bodyStyle(results)
 	found := map[string][]runner{}
 	for ri, res := range results {
 		for _, c := range margin(res) {
@@ -53,6 +54,9 @@ func running(results []*Result) {
 		content := meaning(strings.TrimPrefix(key, "^"))
 		if content && said == nil {
 			said = sayings(results)
+		}
+		if content && changing(group) && slices.ContainsFunc(group, func(c runner) bool { return !setApart(results[c.result], c, body) }) {
+			continue // a heading or an invoice's number may count along with the pages
 		}
 		for n, c := range group {
 			if n == 0 && content && !said[strings.TrimPrefix(key, "^")] {
@@ -97,6 +101,7 @@ func running(results []*Result) {
 // section, by the number of the page in them: at one height, at the beginning
 // or the end of the line, it goes with the pages.
 func numbered(results []*Result, drop []map[int]bool) {
+	body, _, _, _ := bodyStyle(results)
 	type place struct {
 		top    bool
 		y      int // in steps of 4 points
@@ -107,7 +112,7 @@ func numbered(results []*Result, drop []map[int]bool) {
 	for ri, res := range results {
 		for _, c := range margin(res) {
 			b := &res.Blocks[c.block]
-			if b.Clue.Lines > 1 || drop[ri][c.block] || b.Kind == Heading {
+			if b.Clue.Lines > 1 || drop[ri][c.block] || b.Kind == Heading || !setApart(res, c, body) {
 				continue
 			}
 			t := strings.TrimSpace(b.text())
@@ -148,9 +153,24 @@ func numbered(results []*Result, drop []map[int]bool) {
 	}
 }
 
+// setApart says that a line is set apart from the text, by its type or because it
+// stands at the very edge of the page.
+func setApart(res *Result, c runner, body float64) bool {
+	b := &res.Blocks[c.block]
+	if b.Clue.Size > 1.05*body || b.Kind == Heading {
+		return false
+	}
+	return b.Clue.Size < 0.95*body || b.Clue.Italic || capitals(b.text()) || c.y < 0.075*res.Height || c.y > 0.925*res.Height
+}
+
+// changing says whether the numbers in a line differ from page to page.
+func changing(group []runner) bool {
+	return slices.ContainsFunc(group, func(c runner) bool { return !slices.Equal(c.numbers, group[0].numbers) })
+}
+
 // banded finds the running headers that say something else on every page and
 // have no number: the topmost line of most pages, at one height, set apart
-// from the text by its type.
+// from the text by its type. What they say must be said in the text as well.
 func banded(results []*Result, drop []map[int]bool, kept map[[2]int]bool) {
 	body, _, _, _ := bodyStyle(results)
 	type band struct {
@@ -159,6 +179,7 @@ func banded(results []*Result, drop []map[int]bool, kept map[[2]int]bool) {
 	}
 	type spot struct{ result, block int }
 	found := map[band][]spot{}
+	var said map[string]bool
 	pages := 0
 	for ri, res := range results {
 		if res.Chars > 200 {
@@ -187,8 +208,11 @@ func banded(results []*Result, drop []map[int]bool, kept map[[2]int]bool) {
 		if len(spots) < 4 || len(spots)*3 < pages {
 			continue
 		}
+		if said == nil {
+			said = sayings(results)
+		}
 		for _, s := range spots {
-			if kept[[2]int{s.result, s.block}] {
+			if kept[[2]int{s.result, s.block}] || !said[normal(results[s.result].Blocks[s.block].text())] {
 				continue
 			}
 			if drop[s.result] == nil {
@@ -219,7 +243,8 @@ func sayings(results []*Result) map[string]bool {
 }
 
 // margin lists the blocks that can be a running header or footer: short, and
-// among the outermost in the outer part of the page.
+// among the outermost in the outer part of the page. What stands further in is
+// the text of a form or a letter, though it stands on every page.
 func margin(res *Result) []runner {
 	var out []runner
 	h := res.Height
@@ -234,9 +259,9 @@ func margin(res *Result) []runner {
 			continue
 		}
 		y := (b.Clue.Box.Y0 + b.Clue.Box.Y1) / 2
-		if y < 0.17*h {
+		if y < 0.13*h && b.Clue.Lines < 2 {
 			tops = append(tops, edge{y, i})
-		} else if y > 0.83*h {
+		} else if y > 0.87*h {
 			bottoms = append(bottoms, edge{y, i})
 		}
 	}
@@ -244,12 +269,12 @@ func margin(res *Result) []runner {
 	slices.SortStableFunc(tops, byY)
 	slices.SortStableFunc(bottoms, func(a, b edge) int { return byY(b, a) })
 	for k, e := range tops {
-		if k < 4 {
+		if k < 2 || e.y < 0.075*h {
 			out = append(out, runner{block: e.i, y: e.y, top: true})
 		}
 	}
 	for k, e := range bottoms {
-		if k < 4 {
+		if k < 2 || e.y > 0.925*h {
 			out = append(out, runner{block: e.i, y: e.y})
 		}
 	}
