@@ -353,10 +353,16 @@ func (r *Reader) judge(ctx context.Context, req Request, c *contents, e end, err
 	case e.Fault == faultFormat:
 		return fail(ResultDamaged, damaged(req.Cut))
 	}
-	if !some {
+	switch {
+	case some:
+		return nil
+	case req.Cut:
+		return fail(ResultDamaged, damaged(true))
+	case c.info.Pages == 0:
+		return fail(ResultDamaged, sift.Fail(sift.CodeUnsupported, "the PDF is damaged: it has no pages"))
+	default:
 		return fail(ResultDamaged, sift.Fail(sift.CodeUnsupported, "the PDF is damaged: none of its %d pages can be read", c.info.Pages))
 	}
-	return nil
 }
 
 // wantOfMemory is how long a host that is short of memory is left alone.

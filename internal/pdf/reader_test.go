@@ -154,11 +154,12 @@ func TestAScanIsToldApart(t *testing.T) {
 func TestFilesThatAreNoPDFsAreRefusedInWords(t *testing.T) {
 	r := newReader(t, nil)
 	for name, body := range map[string][]byte{
-		"empty":  {},
-		"header": []byte("%PDF-1.7\n"),
-		"text":   []byte("%PDF-1.7\nThis is no PDF at all, though it says so.\n%%EOF"),
-		"cut":    pdftest.CutBeforeTrailer(pdftest.Markers(1)),
-		"half":   pdftest.Encrypted("x")[:400],
+		"empty":   {},
+		"header":  []byte("%PDF-1.7\n"),
+		"text":    []byte("%PDF-1.7\nThis is no PDF at all, though it says so.\n%%EOF"),
+		"cut":     pdftest.CutBeforeTrailer(pdftest.Markers(1)),
+		"half":    pdftest.Encrypted("x")[:400],
+		"no page": pdftest.New().Bytes(),
 	} {
 		f := failure(t, r, Request{Body: body})
 		if f.Code != sift.CodeUnsupported || !strings.Contains(f.Message, "damaged") {
