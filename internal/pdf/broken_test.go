@@ -130,6 +130,9 @@ func TestATitleOfManyMegabytesHidesNoPage(t *testing.T) {
 }
 
 func TestAPageThatPDFiumDiesOfHidesNoOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills the memory of many engines; make test does it")
+	}
 	saves := pdftest.Content(strings.Repeat("q ", 1_000_000)) // a hundred megabytes of saved states
 	line := func(s string) pdftest.Item { return pdftest.Text(72, 700, 12, s) }
 	for _, tt := range []struct {
