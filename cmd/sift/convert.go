@@ -83,12 +83,6 @@ that name is another file's too. Files that are there already are replaced.`,
 	return c
 }
 
-// converted is what one file came to.
-type converted struct {
-	answer  *sift.Answer
-	failure *sift.Failure // where there is no answer
-}
-
 func (p *program) convertAll(ctx context.Context, conv *app.Converter, files []string, out *converts) error {
 	return each(ctx, p, files, runtime.NumCPU(), func(ctx context.Context, file string) (*sift.Answer, error) {
 		body, err := p.readFile(ctx, file, conv.MaxBytes())
@@ -97,6 +91,6 @@ func (p *program) convertAll(ctx context.Context, conv *app.Converter, files []s
 		}
 		return conv.Convert(ctx, file, body)
 	}, func(i int, a *sift.Answer, f *sift.Failure) error {
-		return out.put(i, files[i], converted{answer: a, failure: f})
+		return out.put(i, files[i], a, f)
 	})
 }

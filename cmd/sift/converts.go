@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,22 +76,11 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// cause is what is wrong with a file, without its name.
-func cause(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
-}
-
-// put hands on what one file came to. Its own error is about the output.
-func (o *converts) put(i int, file string, r converted) error {
-	if r.answer == nil && !o.asJSON {
-		o.p.complain(fmt.Errorf("%s: %w", file, r.failure))
-		return nil
-	}
+// put hands on what one file came to: an answer, or else a failure. Its own
+// error is about the output.
+func (o *converts) put(i int, file string, a *sift.Answer, f *sift.Failure) error {
 	if o.asJSON {
-		line, err := o.line(file, r)
+		line, err := o.line(file, a, f)
 		if err != nil {
 			return err
 		}
@@ -103,21 +90,21 @@ func (o *converts) put(i int, file string, r converted) error {
 		_, err = o.p.out.Write(line)
 		return err
 	}
-	for _, w := range r.answer.Warnings {
+	if f != nil {
+		o.p.complain(fmt.Errorf("%s: %w", file, f))
+		return nil
+	}
+	for _, w := range a.Warnings {
 		fmt.Fprintf(o.p.err, "%s: %s: %s\n", file, w.Code, w.Message)
 	}
 	if o.names == nil {
-		return o.p.content(r.answer.Content, o.many)
+		return o.p.content(a.Content, o.many)
 	}
-	text := r.answer.Content
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return writeWhole(o.names[i], []byte(text))
+	return writeWhole(o.names[i], []byte(endLine(a.Content)))
 }
 
 // line is the envelope or failure of a file as one line of JSON.
-func (o *converts) line(file string, r converted) ([]byte, error) {
+func (o *converts) line(file string, a *sift.Answer, f *sift.Failure) ([]byte, error) {
 	name, err := json.Marshal(file)
 	if err != nil {
 		return nil, fmt.Errorf("encode file name: %w", err)
@@ -126,13 +113,13 @@ func (o *converts) line(file string, r converted) ([]byte, error) {
 	line.Write(name)
 	line.WriteByte(',')
 	var rest []byte
-	if r.failure != nil {
-		o.p.confess(r.failure)
-		if rest, err = json.Marshal(r.failure.JSON()); err != nil {
+	if f != nil {
+		o.p.confess(f)
+		if rest, err = json.Marshal(f.JSON()); err != nil {
 			return nil, fmt.Errorf("encode failure: %w", err)
 		}
 	} else {
-		rest = (&sift.Envelope{Answer: r.answer}).AppendJSON(nil)
+		rest = (&sift.Envelope{Answer: a}).AppendJSON(nil)
 	}
 	line.Write(rest[1:])
 	line.WriteByte('\n')

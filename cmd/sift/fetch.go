@@ -294,12 +294,18 @@ func (p *program) print(url string, a answer, f *sift.Failure, asJSON, many bool
 // content prints one content with the end of its last line; among many, with a
 // blank line behind it.
 func (p *program) content(text string, many bool) error {
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
+	text = endLine(text)
 	if many {
 		text += "\n"
 	}
 	_, err := io.WriteString(p.out, text)
 	return err
+}
+
+// endLine ends the last line of a content, if there is one.
+func endLine(text string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
 }

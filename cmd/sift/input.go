@@ -95,12 +95,18 @@ func (p *program) readFile(ctx context.Context, file string, limit int64) ([]byt
 		return io.ReadAll(io.LimitReader(f, limit+1))
 	})
 	if err != nil && ctx.Err() == nil {
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			err = e.Err // the name stands in front already
-		}
+		err = cause(err) // the name stands in front already
 		err = sift.Fail(sift.CodeInvalid, "the file cannot be read: %v", err).WithCause(err)
 	}
 	return b, err
+}
+
+// cause is what is wrong with a file, without its name.
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 // untilDone gives up on read when ctx ends: opening or reading a pipe or a

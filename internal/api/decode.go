@@ -75,10 +75,10 @@ func decodeQuery(table []field, raw string) (sift.Target, error) {
 func unescape(s string) (string, error) {
 	text, err := url.QueryUnescape(s)
 	if err != nil {
-		return "", sift.Fail(sift.CodeInvalid, "the query has a broken %%-escape in %s", quote(s))
+		return "", sift.Fail(sift.CodeInvalid, "the query has a broken %%-escape in %s", sift.Quote(s))
 	}
 	if !utf8.ValidString(text) {
-		return "", sift.Fail(sift.CodeInvalid, "the query is not UTF-8 in %s", quote(s))
+		return "", sift.Fail(sift.CodeInvalid, "the query is not UTF-8 in %s", sift.Quote(s))
 	}
 	return text, nil
 }
@@ -127,7 +127,7 @@ func (s *scanner) unexpected(wanted string) error {
 		return sift.Fail(sift.CodeInvalid, "the body is not JSON: it ends at position %d, where %s should be", s.at+1, wanted)
 	}
 	r, _ := utf8.DecodeRune(s.in[s.at:])
-	return sift.Fail(sift.CodeInvalid, "the body is not JSON: %s at position %d, where %s should be", quote(string(r)), s.at+1, wanted)
+	return sift.Fail(sift.CodeInvalid, "the body is not JSON: %s at position %d, where %s should be", sift.Quote(string(r)), s.at+1, wanted)
 }
 
 func (s *scanner) space() {

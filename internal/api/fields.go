@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"sift.build/sift/internal/sift"
 )
@@ -24,9 +23,6 @@ const (
 	// to 11 days keeps its nanoseconds inside an int64 wherever it goes.
 	cutTimeout = 1e6
 )
-
-// shown is how much of a caller's own word is quoted back, in characters.
-const shown = 40
 
 // kind is the type of a field's value.
 type kind uint8
@@ -84,7 +80,7 @@ func fields() []field {
 		{name: "mode", kind: kindText, put: func(t *sift.Target, v value) error {
 			t.Mode = sift.Mode(v.text)
 			if !slices.Contains(sift.Modes(), t.Mode) {
-				return sift.Fail(sift.CodeInvalid, "mode %s is not one of %s", quote(v.text), modeList())
+				return sift.Fail(sift.CodeInvalid, "mode %s is not one of %s", sift.Quote(v.text), modeList())
 			}
 			return nil
 		}},
@@ -203,19 +199,10 @@ func modeList() string {
 // plain writes a bound the way a person would.
 func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// quote shows a caller's own word, cut, with nothing in it that a terminal or
-// a log would act on.
-func quote(s string) string {
-	if utf8.RuneCountInString(s) > shown {
-		s = string([]rune(s)[:shown]) + "…"
-	}
-	return strconv.QuoteToGraphic(s)
-}
-
 // unknownField names a field that is not in the table and, when one is near,
 // the field that was probably meant.
 func unknownField(table []field, name string) error {
-	text := fmt.Sprintf("unknown field %s", quote(name))
+	text := fmt.Sprintf("unknown field %s", sift.Quote(name))
 	if near := nearest(table, name); near != "" {
 		text += "; did you mean " + near + "?"
 	}
@@ -225,7 +212,7 @@ func unknownField(table []field, name string) error {
 // nearest is the field whose name is what was written but for case, joints or
 // at most two letters; "" when none is.
 func nearest(table []field, name string) string {
-	if len(name) > shown {
+	if len(name) > sift.QuoteMax {
 		return ""
 	}
 	name = bare(name)

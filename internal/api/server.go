@@ -262,7 +262,7 @@ func (s *Server) dispatch(rt route, allow string, w http.ResponseWriter, r *http
 		return m.handle(s, w, r, x)
 	}
 	w.Header()["Allow"] = []string{allow}
-	s.writeFailure(w, x, http.StatusMethodNotAllowed, sift.Fail(sift.CodeInvalid, "this path has no method %s; it has %s", quote(r.Method), allow))
+	s.writeFailure(w, x, http.StatusMethodNotAllowed, sift.Fail(sift.CodeInvalid, "this path has no method %s; it has %s", sift.Quote(r.Method), allow))
 	return nil
 }
 

@@ -169,7 +169,7 @@ func (r *Reader) recognise(ctx context.Context, file *os.File, o order, c *conte
 	unread := make(map[*readPage]bool)
 	slices.SortStableFunc(scans, func(a, b *readPage) int {
 		first := func(p *readPage) int {
-			if len(o.First) > 0 && o.First.Has(p.Number) {
+			if o.First.Has(p.Number) {
 				return 0
 			}
 			return 1

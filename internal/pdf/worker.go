@@ -180,11 +180,8 @@ const maxDeaths = 3
 func inOrder(first sift.PageRanges, pages int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for _, wanted := range []bool{true, false} {
-			if wanted && len(first) == 0 {
-				continue
-			}
 			for n := 1; n <= pages; n++ {
-				if (len(first) > 0 && first.Has(n)) == wanted && !yield(n) {
+				if first.Has(n) == wanted && !yield(n) {
 					return
 				}
 			}

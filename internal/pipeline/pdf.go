@@ -94,17 +94,11 @@ func (p *Pipeline) pdfOfStored(ctx context.Context, q query, c *copied) (*sift.D
 // extraction. It closes r.File.
 func (p *Pipeline) readPDF(ctx context.Context, q query, r pdf.Request, body io.Reader) ([]byte, error) {
 	sum := sha256.New()
-	_, err := io.Copy(sum, body)
-	if err != nil {
-		err = fmt.Errorf("read body: %w", err)
-	} else {
-		r.First, err = sift.ParsePages(q.view.pages)
-	}
-	if err != nil {
+	if _, err := io.Copy(sum, body); err != nil {
 		closeFile(r)
-		return nil, err
+		return nil, fmt.Errorf("read body: %w", err)
 	}
-	r.Password = q.password
+	r.First, r.Password = q.pages, q.password
 	key := hex.EncodeToString(sum.Sum(nil)) + " " + q.view.pages
 	if r.Password != "" {
 		key += " " + p.unique() // the password itself must not be in a key

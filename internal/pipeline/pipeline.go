@@ -148,6 +148,7 @@ func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target s
 		caller:   caller,
 		url:      url,
 		key:      url.String(),
+		pages:    pages,
 		password: target.Password,
 		view: view{
 			pages: pages.String(), grep: target.Grep,
@@ -180,7 +181,8 @@ type query struct {
 	key    string // the URL as the cache knows it: canonical, without fragment
 	view   view
 
-	password string // of a PDF
+	pages    sift.PageRanges // of a PDF; the view has them in writing
+	password string          // of a PDF
 }
 
 // view is one way to read a copy. Two equal views of one copy have the same

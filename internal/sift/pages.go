@@ -72,22 +72,13 @@ func parsePage(number, s string) (int, error) {
 	n, err := strconv.Atoi(number)
 	switch {
 	case number == "" || strings.Trim(number, "0123456789") != "":
-		return 0, Fail(CodeInvalid, "pages has %s where a page or a range should be; write pages like 1-3,7,10-", quoted(s))
+		return 0, Fail(CodeInvalid, "pages has %s where a page or a range should be; write pages like 1-3,7,10-", Quote(s))
 	case err != nil || n > maxPage:
-		return 0, Fail(CodeInvalid, "pages names %s, and no PDF has that many pages", quoted(number))
+		return 0, Fail(CodeInvalid, "pages names %s, and no PDF has that many pages", Quote(number))
 	case n < 1:
 		return 0, Fail(CodeInvalid, "pages names page 0; the first page is 1")
 	}
 	return n, nil
-}
-
-// quoted shows a caller's own word, cut.
-func quoted(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return strconv.QuoteToGraphic(s)
 }
 
 // Has says whether page n is among those chosen.
