@@ -162,7 +162,11 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	stopping.Store(true)
 	stop()
 	grace := cmp.Or(opts.Grace, defaultGrace)
-	log.Info("stopping", "grace", grace.String())
+	told := make(chan struct{})
+	srv.RegisterOnShutdown(func() { // who reads it may rely on it: the listener is closed
+		log.Info("stopping", "grace", grace.String())
+		close(told)
+	})
 	graceful, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if e := srv.Shutdown(graceful); e != nil {
@@ -170,6 +174,7 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 		endRequests()
 		err = errors.Join(err, ignoreDeadline(srv.Close()))
 	}
+	<-told
 	flight.end()
 	if metricsSrv != nil {
 		err = errors.Join(err, ignoreDeadline(metricsSrv.Close()))
