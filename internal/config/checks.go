@@ -264,6 +264,14 @@ func checkArchive(s string) *problem {
 
 // checkStore refuses every shared database until there is one, and does not
 // quote it: it may hold a password.
+// checkOnRestart refuses what would need a claim on a job to survive its process.
+func checkOnRestart(s string) *problem {
+	if s == "resume" {
+		return &problem{what: `is "resume", and going on with a job after a restart is not available in this build yet`, want: "fail"}
+	}
+	return oneOf("fail", "resume")(s)
+}
+
 func checkStore(string) *problem {
 	return &problem{what: "is set, and a shared database is not available in this build yet", want: "nothing: leave it empty or out"}
 }

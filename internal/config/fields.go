@@ -122,10 +122,10 @@ func fields() []field[Config] {
 			at: func(c *Config) value { return count{&c.Batch.Workers, 1, maxCount} }},
 		{key: "batch.ttl", meaning: "how long a job is kept after it was last read or moved",
 			at: func(c *Config) value { return duration{&c.Batch.TTL, time.Millisecond, maxAge} }},
-		{key: "batch.max_bytes", meaning: "the bound on stored results; finished jobs go first, the longest unread before others",
+		{key: "batch.max_bytes", meaning: "the bound on what is stored for all jobs; finished ones go first, the longest unread before others",
 			at: func(c *Config) value { return size{&c.Batch.MaxBytes, minSize, maxStored} }},
-		{key: "batch.on_restart", meaning: "what becomes of a live job when sift starts again: fail or resume",
-			at: func(c *Config) value { return text{&c.Batch.OnRestart, oneOf("fail", "resume")} }},
+		{key: "batch.on_restart", meaning: "what becomes of a live job when sift starts again: fail; resume is not available in this build yet",
+			at: func(c *Config) value { return text{&c.Batch.OnRestart, checkOnRestart} }},
 
 		{key: "digest.embeddings_url", meaning: "the base URL of an OpenAI-compatible embeddings endpoint; empty: none",
 			at: func(c *Config) value { return text{&c.Digest.EmbeddingsURL, optional(checkEndpoint)} }},
