@@ -120,8 +120,37 @@ func (p *Pipeline) FetchTarget(ctx context.Context, caller sift.Caller, target s
 	return env, nil
 }
 
-func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target sift.Target) (*sift.Envelope, error) {
+// Check finds what FetchTarget would refuse before it does anything: a URL that
+// fails the guard's pre-check, an option that cannot be read. It answers the
+// URL as the guard writes it, two spellings of one alike. The error is a
+// *sift.Failure.
+func (p *Pipeline) Check(target sift.Target) (url string, err error) {
+	u, _, err := p.check(target)
+	if err != nil {
+		return "", err
+	}
+	return u.String(), nil
+}
+
+func (p *Pipeline) check(target sift.Target) (*guard.URL, sift.PageRanges, error) {
 	url, err := p.cfg.Guard.CheckURL(target.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+	pages, err := sift.ParsePages(target.Pages)
+	if err != nil {
+		return nil, nil, err
+	}
+	if target.Grep != "" {
+		if _, err := narrow.ParsePattern(target.Grep); err != nil {
+			return nil, nil, err
+		}
+	}
+	return url, pages, nil
+}
+
+func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target sift.Target) (*sift.Envelope, error) {
+	url, pages, err := p.check(target)
 	if err != nil {
 		return nil, err
 	}
@@ -134,15 +163,6 @@ func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target s
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	pages, err := sift.ParsePages(target.Pages)
-	if err != nil {
-		return nil, err
-	}
-	if target.Grep != "" {
-		if _, err := narrow.ParsePattern(target.Grep); err != nil {
-			return nil, err
-		}
-	}
 
 	q := query{
 		caller:   caller,

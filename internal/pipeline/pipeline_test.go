@@ -612,6 +612,35 @@ func TestEveryBadURLFailsTheSameWayAndNothingIsFetched(t *testing.T) {
 	}
 }
 
+func TestWhatCheckRefusesIsRefusedByAFetchInTheSameWords(t *testing.T) {
+	s := newSite(t, serve("x"))
+	r := newRig(t, s, rigOptions{})
+	for name, target := range map[string]sift.Target{
+		"port":    {URL: "http://www.example.com:8080/"},
+		"scheme":  {URL: "ftp://www.example.com/"},
+		"pages":   {URL: "http://www.example.com/", Pages: "4-2"},
+		"pattern": {URL: "http://www.example.com/", Grep: "("},
+	} {
+		_, checked := r.Check(target)
+		_, fetched := r.FetchTarget(t.Context(), alice, target)
+		if checked == nil || fetched == nil || checked.Error() != fetched.Error() {
+			t.Errorf("%s: Check says %v, FetchTarget %v", name, checked, fetched)
+		}
+	}
+	if s.hits.Load() != 0 {
+		t.Error("something was fetched")
+	}
+	// Two spellings of one URL are one; what an address is shows only at connect.
+	for in, want := range map[string]string{
+		"HTTP://WWW.Example.com:80/a?b#c": "http://www.example.com/a?b",
+		"http://10.0.0.7/":                "http://10.0.0.7/",
+	} {
+		if got, err := r.Check(sift.Target{URL: in, Pages: "1-", Grep: "x", Mode: sift.ModeText}); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
 func TestHugeNumbersFromACallerOverflowNothing(t *testing.T) {
 	s := newSite(t, serve(page("T", "body text that is long enough to be the page")))
 	r := newRig(t, s, rigOptions{})
