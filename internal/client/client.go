@@ -1,8 +1,10 @@
-// Package client asks a running sift server for a target, the way the command
-// line does when a server is named:
+// Package client asks a running sift server for a target or a batch of them, the
+// way the command line does when a server is named:
 //
 //	c, err := client.New(client.Config{URL: "http://127.0.0.1:8642", Key: key})
 //	answer, err := c.FetchTarget(ctx, sift.Target{URL: "https://example.org/"})
+//	job, err := c.SubmitBatch(ctx, []byte(`{"targets":[{"url":"https://example.org/"}]}`))
+//	state, err := c.Job(ctx, job.JobID, -1, 30*time.Second)
 //
 // A failure that the server tells comes back as the *sift.Failure it was, as if
 // it had happened here; a server that cannot be reached or that is not sift is
@@ -14,7 +16,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net"
@@ -41,7 +42,13 @@ const (
 	maxWait = 5 * time.Minute
 	grace   = 30 * time.Second
 
+	// takeTime is how long an answer that has begun may take. The service
+	// cuts off whoever takes less than 32 KiB a second.
+	takeTime = 5 * time.Minute
+
 	connectTimeout = 5 * time.Second
+
+	typeJSON = "application/json"
 )
 
 // Config is what a Client is made of.
@@ -147,60 +154,118 @@ func (c *Client) FetchTarget(ctx context.Context, t sift.Target) (*Answer, error
 	if t.Timeout != nil && *t.Timeout > 0 {
 		wait = time.Duration(min(*t.Timeout, maxWait.Seconds())*float64(time.Second)) + grace
 	}
-	limited, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	r, err := http.NewRequestWithContext(limited, http.MethodPost, c.base+"/v1/fetch", bytes.NewReader(body))
+	got, err := c.call(ctx, request{method: http.MethodPost, path: "/v1/fetch", body: body, wait: wait, most: c.most, smaller: "; ask for a smaller window"})
 	if err != nil {
-		return nil, c.unreachable("it cannot be asked", err)
+		return nil, err
 	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json")
+	return c.decode(got)
+}
+
+// request is one call of the server.
+type request struct {
+	method string
+	path   string // with its query; the base goes in front
+	body   []byte // JSON; nil: none
+	wait   time.Duration
+	most   int // bytes of the answer that are read
+
+	smaller string // what to do about an answer that is longer; appended to the sentence
+}
+
+// reply is what came back, whatever its status.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// call sends a request and reads the answer, whatever its status. The answer
+// must begin within the request's wait; its end may take takeTime more, so that
+// a slow line does not make a long answer impossible to get.
+func (c *Client) call(ctx context.Context, q request) (reply, error) {
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	limit := time.AfterFunc(q.wait, cancel)
+	defer limit.Stop()
+	var body io.Reader
+	if q.body != nil {
+		body = bytes.NewReader(q.body)
+	}
+	r, err := http.NewRequestWithContext(limited, q.method, c.base+q.path, body)
+	if err != nil {
+		return reply{}, c.unreachable("it cannot be asked", err)
+	}
+	if q.body != nil {
+		r.Header.Set("Content-Type", typeJSON)
+	}
+	r.Header.Set("Accept", typeJSON)
 	r.Header.Set("User-Agent", "sift-client/1")
 	if c.key != "" {
 		r.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return nil, c.failed(ctx, limited, wait, err)
+		return reply{}, c.failed(ctx, limited, "did not answer within "+q.wait.String(), err)
 	}
 	defer resp.Body.Close()
-	got, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.most)+1))
+	limit.Reset(takeTime)
+	got, err := io.ReadAll(io.LimitReader(resp.Body, int64(q.most)+1))
 	if err != nil {
-		return nil, c.failed(ctx, limited, wait, err)
+		return reply{}, c.failed(ctx, limited, "began an answer and did not end it within "+takeTime.String(), err)
 	}
-	if len(got) > c.most {
-		return nil, sift.Fail(sift.CodeTooLong, "the answer of the server at %s is longer than %d bytes; ask for a smaller window", c.base, c.most)
+	if len(got) > q.most {
+		return reply{}, sift.Fail(sift.CodeTooLong, "the answer of the server at %s is longer than %d bytes%s", c.base, q.most, q.smaller)
 	}
-	return c.decode(resp, got)
+	return reply{status: resp.StatusCode, header: resp.Header, body: got}, nil
 }
 
-// decode tells an answer, a failure and something that is neither apart.
-func (c *Client) decode(resp *http.Response, body []byte) (*Answer, error) {
-	typ, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if typ != "application/json" {
-		return nil, c.notSift(resp, typ)
-	}
+// decode tells an envelope, a failure and something that is neither apart.
+func (c *Client) decode(got reply) (*Answer, error) {
 	var wire struct {
-		Success *bool `json:"success"`
+		Success bool `json:"success"`
 		*sift.Answer
 		Cache  sift.CacheInfo `json:"cache"`
 		Timing sift.Timing    `json:"timing"`
 	}
 	wire.Answer = new(sift.Answer)
-	if err := json.Unmarshal(body, &wire); err != nil || wire.Success == nil || *wire.Success != (resp.StatusCode == http.StatusOK) {
-		return nil, c.notSift(resp, typ)
+	if err := c.answer(got, http.StatusOK, &wire); err != nil {
+		return nil, err
 	}
-	if !*wire.Success {
-		var f sift.FailureJSON
-		if err := json.Unmarshal(body, &f); err != nil {
-			return nil, c.notSift(resp, typ)
-		}
-		return nil, failure(f)
+	if !wire.Success {
+		return nil, c.notSift(got)
 	}
 	return &Answer{
 		Envelope: sift.Envelope{Answer: wire.Answer, Cache: wire.Cache, Timing: wire.Timing},
-		JSON:     body,
+		JSON:     got.body,
 	}, nil
+}
+
+// answer decodes the body of an answer with that status into v. An answer with
+// another is the failure that it tells.
+func (c *Client) answer(got reply, status int, v any) error {
+	if got.mediaType() != typeJSON {
+		return c.notSift(got)
+	}
+	if got.status == status {
+		if err := json.Unmarshal(got.body, v); err != nil {
+			return c.notSift(got)
+		}
+		return nil
+	}
+	var wire struct {
+		Success *bool `json:"success"`
+		sift.FailureJSON
+	}
+	if err := json.Unmarshal(got.body, &wire); err != nil || wire.Success == nil || *wire.Success || got.status/100 == 2 {
+		return c.notSift(got)
+	}
+	return failure(wire.FailureJSON)
+}
+
+// mediaType is "" where the answer has none, or no proper one.
+func (r reply) mediaType() string {
+	typ, _, _ := mime.ParseMediaType(r.header.Get("Content-Type"))
+	return typ
 }
 
 // failure is the one that the server wrote.
@@ -220,14 +285,14 @@ func failure(w sift.FailureJSON) error {
 }
 
 // failed says why there was no answer at all.
-func (c *Client) failed(ctx, limited context.Context, wait time.Duration, err error) error {
+func (c *Client) failed(ctx, limited context.Context, late string, err error) error {
 	switch {
 	case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return sift.Fail(sift.CodeCancel, "the call was cancelled").WithCause(ctx.Err())
 	case ctx.Err() != nil:
 		return sift.Fail(sift.CodeTimeout, "the sift server at %s did not answer in time", c.base).WithHint(sift.HintRetry).WithCause(err)
 	case limited.Err() != nil:
-		return sift.Fail(sift.CodeTimeout, "the sift server at %s did not answer within %v", c.base, wait).WithHint(sift.HintRetry).WithCause(err)
+		return sift.Fail(sift.CodeTimeout, "the sift server at %s %s", c.base, late).WithHint(sift.HintRetry).WithCause(err)
 	}
 	var why string
 	dns, isDNS := errors.AsType[*net.DNSError](err)
@@ -256,17 +321,16 @@ func (c *Client) unreachable(why string, cause error) error {
 }
 
 // notSift says that something answered, but not in the form of a sift server.
-func (c *Client) notSift(resp *http.Response, typ string) error {
-	what := "status " + strconv.Itoa(resp.StatusCode)
-	if typ != "" {
+func (c *Client) notSift(got reply) error {
+	what := "status " + strconv.Itoa(got.status)
+	if typ := got.mediaType(); typ != "" {
 		what += " and " + strconv.QuoteToGraphic(typ)
 	}
-	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
+	if to := got.header.Get("Location"); to != "" && got.status/100 == 3 {
 		if len(to) > 200 {
 			to = to[:200] + "…"
 		}
 		what += ", a redirect to " + strconv.QuoteToGraphic(to)
 	}
-	return sift.Fail(sift.CodeUnreachable, "what answers at %s is not a sift server of this version: %s", c.base, what).
-		WithCause(fmt.Errorf("unexpected answer: %s", resp.Status))
+	return sift.Fail(sift.CodeUnreachable, "what answers at %s is not a sift server of this version: %s", c.base, what)
 }

@@ -377,8 +377,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, status int, body string) {
-		resp := &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}}
-		got, err := c.decode(resp, []byte(body))
+		got, err := c.decode(reply{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: []byte(body)})
 		if (got == nil) == (err == nil) {
 			t.Fatalf("%v, %v", got, err)
 		}
