@@ -21,6 +21,9 @@ const (
 	// few options; a question or a program is the longest of them.
 	maxBody = 64 << 10
 
+	// maxBatchBody is the same for POST /v1/batch, which holds a list of them.
+	maxBatchBody = 256 << 10
+
 	// maxPooled is the largest buffer that is kept for the next request: an
 	// answer of the default size fits, a 10-million-character one must not
 	// stay behind in each of them.
@@ -43,20 +46,13 @@ const (
 )
 
 func (s *Server) postFetch(w http.ResponseWriter, r *http.Request, x *exchange) error {
-	if r.URL.RawQuery != "" {
-		return sift.Fail(sift.CodeInvalid, "a POST takes its fields from the body; the query must be empty")
-	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return sift.Fail(sift.CodeInvalid, "the body must not be compressed (Content-Encoding)")
-	}
 	buf := s.buffer()
 	defer s.release(buf)
-	body, err := readBody(w, r, (*buf)[:0])
-	*buf = body
-	if err != nil {
+	if err := readPost(w, r, buf, maxBody); err != nil {
 		return err
 	}
-	x.target, err = decodeJSON(s.fields, body)
+	var err error
+	x.target, err = decodeJSON(s.fields, *buf)
 	if err != nil {
 		return err
 	}
@@ -64,8 +60,8 @@ func (s *Server) postFetch(w http.ResponseWriter, r *http.Request, x *exchange) 
 }
 
 func (s *Server) getFetch(w http.ResponseWriter, r *http.Request, x *exchange) error {
-	if r.ContentLength != 0 {
-		return sift.Fail(sift.CodeInvalid, "a GET takes its fields from the query; it must not have a body")
+	if err := noBody(r); err != nil {
+		return err
 	}
 	var err error
 	x.target, err = decodeQuery(s.fields, r.URL.RawQuery)
@@ -75,13 +71,34 @@ func (s *Server) getFetch(w http.ResponseWriter, r *http.Request, x *exchange) e
 	return s.fetch(w, r, x)
 }
 
+// noBody refuses a body where there is none to have.
+func noBody(r *http.Request) error {
+	if r.ContentLength != 0 {
+		return sift.Fail(sift.CodeInvalid, "a %s takes its fields from the query; it must not have a body", r.Method)
+	}
+	return nil
+}
+
+// readPost reads the body of a POST, at most that many bytes of it, into buf.
+func readPost(w http.ResponseWriter, r *http.Request, buf *[]byte, most int64) error {
+	if r.URL.RawQuery != "" {
+		return sift.Fail(sift.CodeInvalid, "a POST takes its fields from the body; the query must be empty")
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return sift.Fail(sift.CodeInvalid, "the body must not be compressed (Content-Encoding)")
+	}
+	body, err := readBody(w, r, (*buf)[:0], most)
+	*buf = body
+	return err
+}
+
 // readBody appends the request's body to buf. It reads on to the very end:
 // only then does net/http watch for the caller to go away.
-func readBody(w http.ResponseWriter, r *http.Request, buf []byte) ([]byte, error) {
-	if r.ContentLength > maxBody {
-		return buf, errBodyTooLong()
+func readBody(w http.ResponseWriter, r *http.Request, buf []byte, most int64) ([]byte, error) {
+	if r.ContentLength > most {
+		return buf, errBodyTooLong(most)
 	}
-	src := http.MaxBytesReader(w, r.Body, maxBody)
+	src := http.MaxBytesReader(w, r.Body, most)
 	for {
 		if len(buf) == cap(buf) {
 			buf = slices.Grow(buf, 1024)
@@ -92,7 +109,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte) ([]byte, error
 			return buf, nil
 		}
 		if _, over := errors.AsType[*http.MaxBytesError](err); over {
-			return buf, errBodyTooLong()
+			return buf, errBodyTooLong(most)
 		}
 		if err != nil {
 			return buf, sift.Fail(sift.CodeInvalid, "the request's body broke off or did not come in time").WithCause(err)
@@ -100,8 +117,8 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte) ([]byte, error
 	}
 }
 
-func errBodyTooLong() error {
-	return sift.Fail(sift.CodeTooLong, "the request's body is longer than %d bytes", maxBody)
+func errBodyTooLong(most int64) error {
+	return sift.Fail(sift.CodeTooLong, "the request's body is longer than %d bytes", most)
 }
 
 // fetch hands the target on and writes what comes back.
@@ -213,24 +230,38 @@ func (s *Server) writeFailure(w http.ResponseWriter, x *exchange, status int, f 
 }
 
 func (s *Server) writeJSON(w http.ResponseWriter, x *exchange, status int, v any) {
+	w.Header()["Content-Type"] = s.typeJSON
+	s.write(w, x, status, encode(v))
+}
+
+// encode gives the JSON of a plain struct.
+func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic("api: plain structs cannot fail to encode: " + err.Error())
 	}
-	w.Header()["Content-Type"] = s.typeJSON
-	s.write(w, x, status, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// write sends a whole answer at once.
-func (s *Server) write(w http.ResponseWriter, x *exchange, status int, body []byte) {
-	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-	s.setWriteDeadline(w, len(body))
+// write sends a whole answer, piece by piece.
+func (s *Server) write(w http.ResponseWriter, x *exchange, status int, pieces ...[]byte) {
+	size := 0
+	for _, p := range pieces {
+		size += len(p)
+	}
+	w.Header()["Content-Length"] = []string{strconv.Itoa(size)}
+	s.setWriteDeadline(w, size)
 	x.status = status
 	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) && x.cause == nil { // HEAD wants no body
-		x.cause = fmt.Errorf("write the answer: %w", err)
+	for _, p := range pieces {
+		if _, err := w.Write(p); err != nil {
+			if !errors.Is(err, http.ErrBodyNotAllowed) && x.cause == nil { // HEAD wants no body
+				x.cause = fmt.Errorf("write the answer: %w", err)
+			}
+			return
+		}
 	}
 }
 

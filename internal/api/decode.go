@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/url"
 	"strconv"
@@ -17,26 +18,67 @@ import (
 // regard to case, and repairs bad UTF-8, all without a word. Nothing in the
 // table holds a list or an object, so that nothing nests: one is refused at
 // its first byte, however deep it goes.
-func decodeJSON(table []field, body []byte) (sift.Target, error) {
-	d := draft{table: table}
+func decodeJSON(table []field[sift.Target], body []byte) (sift.Target, error) {
+	d := draft[sift.Target]{table: table}
+	if err := decodeBody(&d, body, `{"url":"https://example.org/"}`); err != nil {
+		return d.into, err
+	}
+	return d.into, haveURL(d.into)
+}
+
+// decodeBatch reads a list of targets, each by the table of a target.
+func decodeBatch(table []field[submission], body []byte) (submission, error) {
+	d := draft[submission]{table: table}
+	if err := decodeBody(&d, body, `{"targets":[{"url":"https://example.org/"}]}`); err != nil {
+		return d.into, err
+	}
+	if len(d.into.targets) == 0 {
+		return d.into, sift.Fail(sift.CodeInvalid, "targets is empty; a batch has at least one")
+	}
+	return d.into, nil
+}
+
+// decodeBody reads the one object that a body must be.
+func decodeBody[T any](d *draft[T], body []byte, example string) error {
 	if at := invalidUTF8(body); at >= 0 {
-		return d.target, sift.Fail(sift.CodeInvalid, "the body is not UTF-8: bad byte at position %d", at+1)
+		return sift.Fail(sift.CodeInvalid, "the body is not UTF-8: bad byte at position %d", at+1)
 	}
 	s := scanner{in: body}
-	if err := s.object(&d); err != nil {
-		return d.target, err
+	s.space()
+	if s.peek() != '{' {
+		return sift.Fail(sift.CodeInvalid, "the body must be one JSON object, such as %s", example)
+	}
+	if err := readObject(&s, d); err != nil {
+		return err
 	}
 	s.space()
 	if s.at != len(s.in) {
-		return d.target, sift.Fail(sift.CodeInvalid, "the body must be one JSON object: something follows it at position %d", s.at+1)
+		return sift.Fail(sift.CodeInvalid, "the body must be one JSON object: something follows it at position %d", s.at+1)
 	}
-	return d.finish()
+	return d.complete()
 }
 
-// decodeQuery reads a target from a query string, by the rules of the URL
-// standard's form encoding: only & separates.
-func decodeQuery(table []field, raw string) (sift.Target, error) {
-	d := draft{table: table}
+// decodeQuery reads a target from a query string.
+func decodeQuery(table []field[sift.Target], raw string) (sift.Target, error) {
+	d := draft[sift.Target]{table: table}
+	if unfit, err := readQuery(&d, raw); err != nil {
+		f := sift.AsFailure(err)
+		if unfit && strings.Contains(d.into.URL, "?") {
+			// The commonest mistake: url=https://x/?a=1&b=2 as it stands.
+			f.Message += "; an & inside url is written %26"
+		}
+		return d.into, f
+	}
+	if err := d.complete(); err != nil {
+		return d.into, err
+	}
+	return d.into, haveURL(d.into)
+}
+
+// readQuery reads a query string by the rules of the URL standard's form
+// encoding: only & separates. unfit says that the error is a field that is not
+// in the table, or is there a second time.
+func readQuery[T any](d *draft[T], raw string) (unfit bool, err error) {
 	for len(raw) > 0 {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
@@ -46,30 +88,25 @@ func decodeQuery(table []field, raw string) (sift.Target, error) {
 		rawName, rawText, _ := strings.Cut(pair, "=")
 		name, err := unescape(rawName)
 		if err != nil {
-			return d.target, err
+			return false, err
 		}
 		f, err := d.field([]byte(name))
 		if err != nil {
-			unknown := sift.AsFailure(err)
-			if strings.Contains(d.target.URL, "?") {
-				// The commonest mistake: url=https://x/?a=1&b=2 as it stands.
-				unknown.Message += "; an & inside url is written %26"
-			}
-			return d.target, unknown
+			return true, err
 		}
 		text, err := unescape(rawText)
 		if err != nil {
-			return d.target, err
+			return false, err
 		}
 		v, err := f.parse(text)
 		if err != nil {
-			return d.target, err
+			return false, err
 		}
 		if err := d.set(f, v); err != nil {
-			return d.target, err
+			return false, err
 		}
 	}
-	return d.finish()
+	return false, nil
 }
 
 func unescape(s string) (string, error) {
@@ -85,7 +122,7 @@ func unescape(s string) (string, error) {
 
 // parse reads a value of the field's kind from a query string, where a number
 // is written as in JSON.
-func (f *field) parse(text string) (value, error) {
+func (f *field[T]) parse(text string) (value, error) {
 	switch f.kind {
 	case kindText:
 		return value{text: text}, nil
@@ -117,12 +154,14 @@ func invalidUTF8(b []byte) int {
 
 // scanner reads JSON as RFC 8259 writes it. in is valid UTF-8.
 type scanner struct {
-	in []byte
-	at int
+	in     []byte
+	at     int
+	broken bool // in turned out not to be JSON
 }
 
 // unexpected says what stands at the scanner's position.
 func (s *scanner) unexpected(wanted string) error {
+	s.broken = true
 	if s.at >= len(s.in) {
 		return sift.Fail(sift.CodeInvalid, "the body is not JSON: it ends at position %d, where %s should be", s.at+1, wanted)
 	}
@@ -157,11 +196,10 @@ func (s *scanner) take(c byte) bool {
 	return false
 }
 
-func (s *scanner) object(d *draft) error {
-	s.space()
-	if !s.take('{') {
-		return sift.Fail(sift.CodeInvalid, `the body must be one JSON object, such as {"url":"https://example.org/"}`)
-	}
+// readObject reads an object whose opening brace stands at the scanner's
+// position. It is a function because a method can have no type parameter.
+func readObject[T any](s *scanner, d *draft[T]) error {
+	s.at++ // the opening brace
 	s.space()
 	if s.take('}') {
 		return nil
@@ -184,15 +222,7 @@ func (s *scanner) object(d *draft) error {
 			return s.unexpected("a colon")
 		}
 		s.space()
-		v, null, err := s.value(f)
-		if err != nil {
-			return err
-		}
-		if null { // as good as absent, but a second one is still a second one
-			if f.required {
-				return sift.Fail(sift.CodeInvalid, "%s is required and may not be null", f.name)
-			}
-		} else if err := d.set(f, v); err != nil {
+		if err := readField(s, d, f); err != nil {
 			return err
 		}
 		s.space()
@@ -205,24 +235,91 @@ func (s *scanner) object(d *draft) error {
 	}
 }
 
-// value reads one value of the field's kind, or a null.
-func (s *scanner) value(f *field) (v value, null bool, err error) {
+// readField reads the value of a field.
+func readField[T any](s *scanner, d *draft[T], f *field[T]) error {
+	if f.kind == kindList && s.peek() == '[' {
+		return s.list(func(i int) error { return f.item(&d.into, s, i) })
+	}
+	v, null, err := s.value(f.name, f.kind)
+	if err != nil {
+		return err
+	}
+	if !null {
+		return d.set(f, v)
+	}
+	if f.required { // a null is as good as absent, but a second one is still a second one
+		return sift.Fail(sift.CodeInvalid, "%s is required and may not be null", f.name)
+	}
+	return nil
+}
+
+// list reads a list whose opening bracket stands at the scanner's position.
+// item reads its i-th value, from the first byte of that.
+func (s *scanner) list(item func(i int) error) error {
+	s.at++ // the opening bracket
+	s.space()
+	if s.take(']') {
+		return nil
+	}
+	for i := 0; ; i++ {
+		s.space()
+		if err := item(i); err != nil {
+			return err
+		}
+		s.space()
+		if s.take(']') {
+			return nil
+		}
+		if !s.take(',') {
+			return s.unexpected("a comma or a closing bracket")
+		}
+	}
+}
+
+// readTarget reads the i-th target of a batch. A mistake in it names it, but
+// for one in the JSON, which names the position.
+func readTarget(table []field[sift.Target], s *scanner, i int) (sift.Target, error) {
+	d := draft[sift.Target]{table: table}
+	var err error
+	if s.peek() == '{' {
+		if err = readObject(s, &d); err == nil {
+			err = d.complete()
+		}
+		if err == nil {
+			err = haveURL(d.into)
+		}
+	} else if _, null, e := s.value("the target", kindObject); e != nil || !null {
+		err = e
+	} else {
+		err = sift.Fail(sift.CodeInvalid, "the target must be %s, not null", kindObject)
+	}
+	if err != nil && !s.broken {
+		f := sift.AsFailure(err)
+		f.Message = fmt.Sprintf("targets[%d]: %s", i, f.Message)
+		err = f
+	}
+	return d.into, err
+}
+
+// value reads one value of a field's kind, or a null. A list or an object is
+// never read, but refused.
+func (s *scanner) value(name string, want kind) (v value, null bool, err error) {
 	var got string
 	switch c := s.peek(); {
 	case c == '"':
-		if f.kind == kindText {
+		if want == kindText {
 			text, err := s.text()
 			return value{text: string(text)}, false, err
 		}
 		got = "a string"
 	case c == '-' || c >= '0' && c <= '9':
-		if f.kind == kindWhole || f.kind == kindNumber {
+		if want == kindWhole || want == kindNumber {
 			n, err := s.number()
 			return value{number: n}, false, err
 		}
 		got = "a number"
 	case c == 't' || c == 'f':
-		if f.kind == kindFlag {
+		if want == kindFlag {
 			word := "false"
 			if c == 't' {
 				word = "true"
@@ -237,9 +334,9 @@ func (s *scanner) value(f *field) (v value, null bool, err error) {
 	case c == '{':
 		got = "an object"
 	default:
-		return value{}, false, s.unexpected("the value of " + f.name)
+		return value{}, false, s.unexpected("the value of " + name)
 	}
-	return value{}, false, sift.Fail(sift.CodeInvalid, "%s must be %s, not %s", f.name, f.kind, got)
+	return value{}, false, sift.Fail(sift.CodeInvalid, "%s must be %s, not %s", name, want, got)
 }
 
 func (s *scanner) word(w string) error {
@@ -370,6 +467,7 @@ func (s *scanner) number() (float64, error) {
 	n, err := strconv.ParseFloat(string(s.in[start:s.at]), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		// The grammar above is narrower than ParseFloat's.
+		s.broken = true
 		return math.NaN(), sift.Fail(sift.CodeInvalid, "the body is not JSON: bad number at position %d", start+1)
 	}
 	return n, nil

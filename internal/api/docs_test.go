@@ -70,6 +70,43 @@ func TestTheDocumentationListsWhatThereIs(t *testing.T) {
 		t.Error("the default of max_chars is another")
 	}
 
+	// The fields of a batch, and the parameters of its states.
+	describe := func(k kind, low, high float64, required bool) string {
+		v := map[kind]string{kindList: "a list", kindFlag: "true or false", kindNumber: "number from " + plain(low) + " to " + plain(high),
+			kindWhole: fmt.Sprintf("whole number from %s to %s", plain(low), plain(high))}[k]
+		if required {
+			v += ", required"
+		}
+		return v
+	}
+	want, got = nil, nil
+	for _, f := range batchFields() {
+		want = append(want, []string{f.name, describe(f.kind, f.low, f.high, f.required)})
+	}
+	for _, f := range jobFields() {
+		want = append(want, []string{f.name, describe(f.kind, f.low, f.high, f.required)})
+	}
+	_, part, _ = strings.Cut(text, "## Batches")
+	part, _, _ = strings.Cut(part, "## Failures")
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([^|]+) \\|").FindAllStringSubmatch(part, -1) {
+		got = append(got, m[1:])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fields and parameters of batches (-code +docs):\n%s", diff)
+	}
+	for _, n := range []int{maxBody, maxBatchBody} {
+		if !strings.Contains(text, fmt.Sprintf("one JSON object of at most %d KiB", n>>10)) {
+			t.Errorf("that a body has at most %d bytes is not said", n)
+		}
+	}
+	for _, list := range [][]string{words(sift.JobStatuses()), words(sift.TargetStatuses())} {
+		for _, w := range list {
+			if !strings.Contains(part, "`"+w+"`") {
+				t.Errorf("the status %s is not explained", w)
+			}
+		}
+	}
+
 	want = nil
 	for _, code := range sift.Codes() {
 		want = append(want, []string{string(code), fmt.Sprint(Status(&sift.Failure{Code: code}))})

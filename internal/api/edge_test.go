@@ -302,7 +302,7 @@ func TestRequestsAreCountedByRouteAndStatus(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"/v1/fetch", "/healthz", "/readyz", "/metrics", "/openapi.yaml"}, Routes()); diff != "" {
+	if diff := cmp.Diff([]string{"/v1/fetch", "/v1/batch", "/v1/batch/{id}", "/healthz", "/readyz", "/metrics", "/openapi.yaml"}, Routes()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"sift.build/sift/internal/sift"
@@ -32,6 +33,8 @@ const (
 	kindWhole
 	kindNumber
 	kindFlag
+	kindList   // of what the field's item reads
+	kindObject // only inside a list
 )
 
 func (k kind) String() string {
@@ -42,6 +45,10 @@ func (k kind) String() string {
 		return "a whole number"
 	case kindNumber:
 		return "a number"
+	case kindList:
+		return "a list"
+	case kindObject:
+		return "an object"
 	default:
 		return "true or false"
 	}
@@ -54,8 +61,10 @@ type value struct {
 	flag   bool
 }
 
-// field is one row of the table that every door of /v1/fetch is decoded with.
-type field struct {
+// field is one row of a table that requests are decoded with into a T. The
+// table of a target is the one that every door of /v1/fetch goes by, and each
+// target of a batch.
+type field[T any] struct {
 	name      string
 	kind      kind
 	low, high float64 // of a number, both inclusive
@@ -67,12 +76,13 @@ type field struct {
 	// giving the row a put and taking this mark away.
 	later bool
 
-	put func(*sift.Target, value) error // the value has the right kind and lies within the bounds
+	put  func(*T, value) error                  // the value has the right kind and lies within the bounds
+	item func(into *T, s *scanner, i int) error // of a kindList: reads its i-th value
 }
 
-// fields is the table, in the order of SPEC section 2.
-func fields() []field {
-	return []field{
+// fields is the table of a target, in the order of SPEC section 2.
+func fields() []field[sift.Target] {
+	return []field[sift.Target]{
 		{name: "url", kind: kindText, required: true, put: func(t *sift.Target, v value) error {
 			t.URL = v.text
 			return nil
@@ -131,16 +141,75 @@ func fields() []field {
 	}
 }
 
-// draft is a target while its fields come in. It is where every rule about
-// fields is kept, whichever syntax they came in.
-type draft struct {
-	table  []field
-	seen   uint64 // bit i: table[i] was given
-	target sift.Target
+// submission is the body of POST /v1/batch.
+type submission struct {
+	targets []sift.Target
+	fresh   bool
+}
+
+// batchFields is the table of a submission. Its targets have the fields of a
+// fetch, but for those that may not be stored.
+func batchFields() []field[submission] {
+	table := fields()
+	for i := range table {
+		if table[i].name == "password" {
+			table[i].put = func(_ *sift.Target, v value) error {
+				if v.text == "" {
+					return nil
+				}
+				return sift.Fail(sift.CodeInvalid, "password is not taken in a batch, where it would have to be stored; fetch this one by itself")
+			}
+		}
+	}
+	return []field[submission]{
+		{name: "targets", kind: kindList, required: true, item: func(sub *submission, s *scanner, i int) error {
+			t, err := readTarget(table, s, i)
+			sub.targets = append(sub.targets, t)
+			return err
+		}},
+		{name: "fresh", kind: kindFlag, put: func(sub *submission, v value) error {
+			sub.fresh = v.flag
+			return nil
+		}},
+	}
+}
+
+// jobQuery is the query of GET /v1/batch/{id}.
+type jobQuery struct {
+	wait  time.Duration
+	after int // only the targets behind this index; allTargets: all
+}
+
+const (
+	allTargets = -1
+	noTargets  = 1_000_000_000 // no index is as high as the highest one that may be asked for
+
+	maxJobWait = 300 // seconds
+)
+
+func jobFields() []field[jobQuery] {
+	return []field[jobQuery]{
+		{name: "wait", kind: kindNumber, low: 0, high: maxJobWait, put: func(q *jobQuery, v value) error {
+			q.wait = time.Duration(v.number * float64(time.Second))
+			return nil
+		}},
+		{name: "after", kind: kindWhole, low: 0, high: noTargets, put: func(q *jobQuery, v value) error {
+			q.after = int(v.number)
+			return nil
+		}},
+	}
+}
+
+// draft is a T while its fields come in. It is where every rule about fields
+// is kept, whichever syntax they came in.
+type draft[T any] struct {
+	table []field[T]
+	seen  uint64 // bit i: table[i] was given
+	into  T
 }
 
 // field finds the row for a name and marks it as given.
-func (d *draft) field(name []byte) (*field, error) {
+func (d *draft[T]) field(name []byte) (*field[T], error) {
 	for i := range d.table {
 		if string(name) != d.table[i].name {
 			continue
@@ -155,7 +224,7 @@ func (d *draft) field(name []byte) (*field, error) {
 }
 
 // set stores a value of the right kind.
-func (d *draft) set(f *field, v value) error {
+func (d *draft[T]) set(f *field[T], v value) error {
 	if f.later {
 		if v.text == "" && v.number == 0 && !v.flag {
 			return nil
@@ -171,21 +240,25 @@ func (d *draft) set(f *field, v value) error {
 		}
 		return sift.Fail(sift.CodeInvalid, "%s must be between %s and %s", f.name, plain(f.low), plain(f.high))
 	}
-	return f.put(&d.target, v)
+	return f.put(&d.into, v)
 }
 
-// finish answers the target once every field is in.
-func (d *draft) finish() (sift.Target, error) {
+// complete says what is missing once every field is in.
+func (d *draft[T]) complete() error {
 	for i := range d.table {
 		f := &d.table[i]
 		if f.required && d.seen&(1<<i) == 0 {
-			return d.target, sift.Fail(sift.CodeInvalid, "%s is required", f.name)
+			return sift.Fail(sift.CodeInvalid, "%s is required", f.name)
 		}
 	}
-	if d.target.URL == "" {
-		return d.target, sift.Fail(sift.CodeInvalid, "url is required and may not be empty")
+	return nil
+}
+
+func haveURL(t sift.Target) error {
+	if t.URL == "" {
+		return sift.Fail(sift.CodeInvalid, "url is required and may not be empty")
 	}
-	return d.target, nil
+	return nil
 }
 
 func modeList() string {
@@ -201,7 +274,7 @@ func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // unknownField names a field that is not in the table and, when one is near,
 // the field that was probably meant.
-func unknownField(table []field, name string) error {
+func unknownField[T any](table []field[T], name string) error {
 	text := fmt.Sprintf("unknown field %s", sift.Quote(name))
 	if near := nearest(table, name); near != "" {
 		text += "; did you mean " + near + "?"
@@ -211,7 +284,7 @@ func unknownField(table []field, name string) error {
 
 // nearest is the field whose name is what was written but for case, joints or
 // at most two letters; "" when none is.
-func nearest(table []field, name string) string {
+func nearest[T any](table []field[T], name string) string {
 	if len(name) > sift.QuoteMax {
 		return ""
 	}

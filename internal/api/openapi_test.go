@@ -121,7 +121,11 @@ func check(doc *openapi3.T, r *http.Request, resp *http.Response, body []byte) e
 }
 
 func describedResponse(doc *openapi3.T, r *http.Request, status int) (*openapi3.Response, error) {
-	item := doc.Paths.Value(r.URL.Path)
+	path := r.URL.Path
+	if strings.HasPrefix(path, pathBatch+"/") && path != pathBatch+"/" {
+		path = pathJob
+	}
+	item := doc.Paths.Value(path)
 	if item == nil {
 		if status == http.StatusNotFound || status == http.StatusUnauthorized {
 			return doc.Components.Responses[map[int]string{404: "NotFound", 401: "Unauthorized"}[status]].Value, nil
@@ -192,6 +196,9 @@ func TestTheDescriptionsEnumsAreTheClosedLists(t *testing.T) {
 		"Code":        words(sift.Codes()),
 		"Hint":        words(sift.Hints()),
 		"WarningCode": words(sift.WarningCodes()),
+		"JobStatus":   words(sift.JobStatuses()),
+
+		"TargetStatus": words(sift.TargetStatuses()),
 	} {
 		var got []string
 		for _, v := range doc.Components.Schemas[name].Value.Enum {

@@ -22,6 +22,20 @@ type Fetcher interface {
 	FetchTarget(ctx context.Context, caller sift.Caller, t sift.Target) (*sift.Envelope, error)
 }
 
+// Batches keeps lists of targets that are worked on while nobody waits. Every
+// error is a *sift.Failure; not_found says nothing of the id, so that a job of
+// another caller is in no way different from one that does not exist.
+type Batches interface {
+	Submit(ctx context.Context, caller sift.Caller, targets []sift.Target, fresh bool) (sift.Submitted, error)
+	// Job answers a job with the targets behind index after (-1: all of them).
+	// With wait it does so when the job's status or the number of its targets
+	// that are done has changed, when nothing can change any more, when the
+	// time is up or when ctx ends.
+	Job(ctx context.Context, caller sift.Caller, id string, after int, wait time.Duration) (*sift.Job, error)
+	Jobs(ctx context.Context, caller sift.Caller) ([]sift.Job, error)
+	Cancel(ctx context.Context, caller sift.Caller, id string) (sift.JobStatus, error)
+}
+
 // Authenticator says who asks.
 type Authenticator interface {
 	// Authenticate takes the Authorization header as it came, "" for none,
@@ -36,6 +50,7 @@ type Authenticator interface {
 // Config is what a Server is made of.
 type Config struct {
 	Fetcher Fetcher
+	Batches Batches       // nil: there are no paths for them
 	Auth    Authenticator // nil: every call that needs a key is refused
 	Log     *slog.Logger  // nil: no log
 	Metrics http.Handler  // serves /metrics; nil: not on this listener
@@ -54,17 +69,24 @@ type Trace struct {
 // Server is the HTTP edge. It runs nothing by itself.
 type Server struct {
 	fetcher Fetcher
+	batches Batches
 	auth    Authenticator
 	log     *slog.Logger
 	metrics http.Handler
 	ready   func() error
 	version string
 	trace   Trace
-	fields  []field
+	fields  []field[sift.Target]
+	lists   []field[submission]
+	asks    []field[jobQuery]
+	held    turns // who holds the state of a job
 	handler http.Handler
 	paths   string    // what exists, for the 404
 	buffers sync.Pool // of *[]byte: request bodies and answers
 	now     func() time.Time
+
+	stopOnce sync.Once
+	stopping chan struct{} // closed: nothing is waited for any more
 
 	// Values of headers that every answer carries, shared so that a header
 	// costs no allocation. Nobody writes to them.
@@ -74,8 +96,11 @@ type Server struct {
 // New makes a Server.
 func New(c Config) *Server {
 	s := &Server{
-		fetcher: c.Fetcher, auth: c.Auth, log: c.Log, metrics: c.Metrics, ready: c.Ready, version: c.Version, trace: c.Trace,
+		fetcher: c.Fetcher, batches: c.Batches, auth: c.Auth, log: c.Log, metrics: c.Metrics, ready: c.Ready, version: c.Version, trace: c.Trace,
 		fields:   fields(),
+		lists:    batchFields(),
+		asks:     jobFields(),
+		stopping: make(chan struct{}),
 		buffers:  sync.Pool{New: func() any { return new([]byte) }},
 		now:      time.Now,
 		nosniff:  []string{"nosniff"},
@@ -94,7 +119,7 @@ func New(c Config) *Server {
 	mux := http.NewServeMux()
 	var paths []string
 	for _, rt := range routes() {
-		if rt.path == pathMetrics && s.metrics == nil {
+		if rt.path == pathMetrics && s.metrics == nil || rt.batch && s.batches == nil {
 			continue
 		}
 		mux.Handle(rt.path, s.serve(rt))
@@ -107,8 +132,9 @@ func New(c Config) *Server {
 	mux.Handle("/", missing)
 	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// ServeMux redirects a path that is not clean, with a page of HTML;
-		// here such a path is simply not one that exists.
-		if p := r.URL.Path; p == "*" || path.Clean(p) != p {
+		// here such a path is simply not one that exists. What is escaped is not
+		// looked into: an id of a job may hold anything.
+		if p := r.URL.EscapedPath(); p == "*" || path.Clean(p) != p {
 			missing(w, r)
 			return
 		}
@@ -119,6 +145,11 @@ func New(c Config) *Server {
 
 // Handler serves every route.
 func (s *Server) Handler() http.Handler { return s.handler }
+
+// StopWaiting makes every request that waits for something to change answer
+// with what there is, now and from now on, so that a stop has not to wait for
+// them. Everything else goes on.
+func (s *Server) StopWaiting() { s.stopOnce.Do(func() { close(s.stopping) }) }
 
 // The bounds of a connection. The time to answer has no bound here: the
 // Fetcher has a deadline, and writing gets one when there is something to
@@ -156,6 +187,8 @@ func (nobody) Configured() bool { return true }
 // The paths.
 const (
 	pathFetch   = "/v1/fetch"
+	pathBatch   = "/v1/batch"
+	pathJob     = "/v1/batch/{id}"
 	pathHealth  = "/healthz"
 	pathReady   = "/readyz"
 	pathMetrics = "/metrics"
@@ -167,6 +200,7 @@ type route struct {
 	path    string
 	open    bool // needs no key
 	probe   bool // answers under any Host: a prober calls by whatever address it has
+	batch   bool // is about batches, of whose URLs nothing gets into the log, for no caller
 	methods []method
 }
 
@@ -178,6 +212,8 @@ type method struct {
 func routes() []route {
 	return []route{
 		{path: pathFetch, methods: []method{{http.MethodPost, (*Server).postFetch}, {http.MethodGet, (*Server).getFetch}}},
+		{path: pathBatch, batch: true, methods: []method{{http.MethodPost, (*Server).postBatch}, {http.MethodGet, (*Server).getBatches}}},
+		{path: pathJob, batch: true, methods: []method{{http.MethodGet, (*Server).getJob}, {http.MethodDelete, (*Server).deleteJob}}},
 		{path: pathHealth, open: true, probe: true, methods: []method{{http.MethodGet, (*Server).getHealth}}},
 		{path: pathReady, open: true, probe: true, methods: []method{{http.MethodGet, (*Server).getReady}}},
 		{path: pathMetrics, open: true, methods: []method{{http.MethodGet, (*Server).getMetrics}}},
@@ -203,6 +239,7 @@ type exchange struct {
 	code   sift.Code
 	cause  error      // for the log, where level or the logger lets it in
 	level  slog.Level // of the line in the log; zero is info
+	batch  bool       // see route
 }
 
 // serve wraps a route in everything that is the same for all of them.
@@ -217,7 +254,7 @@ func (s *Server) serve(rt route) http.HandlerFunc {
 	allow := strings.Join(names, ", ")
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := s.now()
-		var x exchange
+		x := exchange{batch: rt.batch}
 		defer func() {
 			p := recover()
 			begun := x.status != 0
@@ -296,10 +333,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, x *exchange, err e
 
 // panicked answers a panic with a 500 and puts it into the log. The value of
 // a panic can hold anything, a URL or a key too, so that it is shown only for
-// a caller who is known and not restricted; a stack holds only our own names.
+// a caller who is known and not restricted, and never of a batch; a stack holds
+// only our own names.
 func (s *Server) panicked(w http.ResponseWriter, r *http.Request, x *exchange, p any) {
 	what := fmt.Sprintf("%T", p)
-	if x.known && !x.caller.Restricted {
+	if x.known && !x.caller.Restricted && !x.batch {
 		what = fmt.Sprint(p)
 	}
 	s.log.LogAttrs(context.WithoutCancel(r.Context()), slog.LevelError, "panic while answering a request",
@@ -335,7 +373,10 @@ func (s *Server) done(r *http.Request, route string, x *exchange, took time.Dura
 	}
 	if !x.caller.Restricted {
 		debugging := s.log.Enabled(ctx, slog.LevelDebug)
-		if x.cause != nil && (debugging || x.level > slog.LevelInfo) {
+		// Why a target was refused can hold its URL; what is our own fault is
+		// about the store.
+		quiet := x.batch && x.code != "" && x.code != sift.CodeInternal
+		if x.cause != nil && !quiet && (debugging || x.level > slog.LevelInfo) {
 			attrs = append(attrs, slog.String("cause", cut(x.cause.Error())))
 		}
 		if debugging && x.target.URL != "" {
