@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"sift.build/sift/internal/app"
-	"sift.build/sift/internal/client"
 	"sift.build/sift/internal/sift"
 )
 
@@ -30,9 +29,10 @@ const patience = 5 * time.Minute
 
 func (p *program) fetchCommand() *cobra.Command {
 	var t sift.Target
-	var mode, timeout, server, keyFile, passwordFile string
+	var mode, timeout, passwordFile string
 	var maxAge int
-	var asJSON, unencrypted bool
+	var asJSON bool
+	var at remote
 	c := &cobra.Command{
 		Use:   "fetch [flags] URL…",
 		Short: "Fetch pages and print what was asked for",
@@ -62,9 +62,7 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 	f.IntVar(&maxAge, "max-age", 0, "newest cached copy that will do, in `SECONDS`; 0 fetches again")
 	f.StringVar(&timeout, "timeout", "", "one deadline for each URL, in `SECONDS` or as 1m30s; the configured one holds too")
 	f.BoolVar(&asJSON, "json", false, "print one JSON envelope a line, failures too")
-	f.StringVar(&server, "server", "", "ask the sift server at `URL` (default $SIFT_URL)")
-	f.StringVar(&keyFile, "key-file", "", "`FILE` with the key for the server (default: $SIFT_KEY)")
-	f.BoolVar(&unencrypted, "send-key-unencrypted", false, "send the key over plain http to another machine, where everybody on the way can read it")
+	at.addTo(f, "")
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(sift.Modes(), sift.Mode(mode)) {
@@ -94,17 +92,14 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 			}
 			t.Timeout = &s
 		}
-		if !f.Changed("server") {
-			server = p.env("SIFT_URL")
-		}
-		if server == "" && (keyFile != "" || unencrypted) {
+		if at.server(p) == "" && (at.keyFile != "" || at.unencrypted) {
 			return usagef("--key-file and --send-key-unencrypted go with --server or $SIFT_URL")
 		}
 		urls, err := p.list(cmd.Context(), args)
 		if err != nil {
 			return err
 		}
-		fetch, closeFetcher, err := p.fetcher(cmd.Context(), server, keyFile, unencrypted)
+		fetch, closeFetcher, err := p.fetcher(cmd.Context(), &at)
 		if err != nil {
 			return err
 		}
@@ -160,20 +155,11 @@ type fetchFunc func(ctx context.Context, t sift.Target) (a answer, wait time.Dur
 const ownGateWait = 100 * time.Millisecond
 
 // fetcher gives the way to fetch: a server's, or this process's own.
-func (p *program) fetcher(ctx context.Context, server, keyFile string, unencrypted bool) (fetchFunc, func() error, error) {
-	if server != "" {
-		key, err := p.key(keyFile)
+func (p *program) fetcher(ctx context.Context, at *remote) (fetchFunc, func() error, error) {
+	if server := at.server(p); server != "" {
+		c, err := at.connect(p, server)
 		if err != nil {
 			return nil, nil, err
-		}
-		cfg := client.Config{URL: server, Key: key, SendKeyUnencrypted: unencrypted}
-		c, err := client.New(cfg)
-		if err != nil {
-			cfg.SendKeyUnencrypted = true
-			if _, other := client.New(cfg); other == nil {
-				err = fmt.Errorf("%w (--send-key-unencrypted)", err)
-			}
-			return nil, nil, &usageError{err: err}
 		}
 		return func(ctx context.Context, t sift.Target) (answer, time.Duration, error) {
 			a, err := c.FetchTarget(ctx, t)

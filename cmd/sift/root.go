@@ -98,7 +98,7 @@ never lets an agent reach the internal network.`,
 	root.PersistentFlags().StringVar(&p.configFile, "config", "", "configuration `FILE` (default: $SIFT_CONFIG, else $XDG_CONFIG_HOME/sift/sift.toml if there is one)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{err: suggestFlag(cmd, err)} })
 	root.AddCommand(
-		p.serveCommand(), p.fetchCommand(), p.convertCommand(), p.explainCommand(),
+		p.serveCommand(), p.fetchCommand(), p.batchCommand(), p.convertCommand(), p.explainCommand(),
 		p.keyCommand(), p.configCommand(), p.versionCommand(), exitCodesTopic(),
 	)
 	root.SetHelpCommand(helpCommand())

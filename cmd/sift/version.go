@@ -43,6 +43,11 @@ func exitCodesTopic() *cobra.Command {
   9  unauthorized: no key, or not a known one
  10  not_found, gone: the job or snapshot is not held
  11  of several targets some were answered and some failed
-130  interrupted`,
+130  interrupted
+
+sift batch wait ends by how the job ended: with 0 when it is done, 11 when it is
+partial, after a failed job with the code of its first target's failure (1 where
+the job itself failed: restart, store), after a cancelled one with 11 when some
+targets were answered, else with 1. Interrupted, it leaves the job alone.`,
 	}
 }
