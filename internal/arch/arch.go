@@ -8,6 +8,7 @@ type Rule struct {
 	Ours    []string // packages of this module, by their path under internal/; others by their whole path
 	Outside []string // prefixes of modules from elsewhere
 	Std     []string // if not nil, nothing of the standard library under StdDenied but these
+	Tests   bool     // holds tests for the tests of others: may import testing, and nothing may import it
 }
 
 // Table lists every package of the module, by its path from the module's
@@ -55,7 +56,8 @@ func Table() map[string]Rule {
 		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate", "fanout"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys"}},
 
 		// Not part of the product: production code imports none of these.
-		"internal/pdf/pdftest": {},
+		"internal/pdf/pdftest":     {},
+		"internal/batch/storetest": {Ours: []string{"sift", "batch"}, Tests: true},
 
 		"demo":            {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
 		"demo/server":     {},

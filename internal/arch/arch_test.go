@@ -75,7 +75,7 @@ func TestEveryImportStandsInTheTable(t *testing.T) {
 				if rule.Std != nil && slices.Contains(StdDenied(), imp) && !slices.Contains(rule.Std, imp) {
 					t.Errorf("%s is pure and must not import %s", dir, imp)
 				}
-				if imp == "testing" || strings.HasPrefix(imp, "testing/") {
+				if under(imp, []string{"testing"}) && !rule.Tests {
 					t.Errorf("%s is production code and must not import %s", dir, imp)
 				}
 			}
@@ -84,6 +84,17 @@ func TestEveryImportStandsInTheTable(t *testing.T) {
 	for dir := range table {
 		if _, ok := found[dir]; !ok {
 			t.Errorf("the table lists %s, which does not exist", dir)
+		}
+	}
+}
+
+func TestNoTestsOfOthersAreInTheProduct(t *testing.T) {
+	table := Table()
+	for dir, rule := range table {
+		for _, ours := range rule.Ours {
+			if table["internal/"+ours].Tests {
+				t.Errorf("the table lets %s import %s", dir, ours)
+			}
 		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 //
 // A live job (queued or running) never expires and is never evicted. Any other
 // is gone once its lease is older than Lease.TTL: every method treats it so,
-// whether or not SweepJobs has deleted it yet.
+// whether or not SweepJobs has deleted it yet. Renewing makes no lease older,
+// whatever the clock says.
 //
 // A method for a caller sees that caller's own jobs and no others: found is
 // false for another's exactly as for one that does not exist.
@@ -27,8 +28,9 @@ type Store interface {
 	// CreateJob answers the newest job of the key while it has not expired, and
 	// renews its lease: Created.Reused. Otherwise, and always with NewJob.Fresh,
 	// it creates one, queued, which is the newest of its key from then on, if
-	// the caps allow it: else the error is a *CapError. Two at once with one
-	// key create one job.
+	// the caps allow it: else the error is a *CapError and nothing has changed.
+	// Two at once with one key create one job. Jobs are kept apart by caller as
+	// well as by key. A job without targets is an error.
 	CreateJob(ctx context.Context, j NewJob, caps Caps, l Lease) (Created, error)
 
 	// ClaimJob makes the job that has been queued for longest running, and
@@ -43,10 +45,11 @@ type Store interface {
 	// once, together with targets_done, nbytes and the lease. With the last
 	// target a running job ends: done, partial or failed. The target in flight
 	// of a cancelled job is still stored. Finished jobs are evicted, oldest
-	// lease first, until all jobs together are within MaxBytes; where that is
-	// not enough the error is ErrNoRoom and nothing has changed. It is not
-	// stored (Finished.Stored is false) when the target is not running any
-	// more, or the claim is not the newest, or the job is gone.
+	// lease first and never this one, until all jobs together are within
+	// MaxBytes; where that is not enough the error is ErrNoRoom and nothing has
+	// changed. The job's nbytes grow by the length of result, error and hint,
+	// and by nothing else. It is not stored (Finished is zero) when the target is
+	// not running any more, or the claim is not the newest, or the job is gone.
 	FinishTarget(ctx context.Context, c Claim, o Outcome, l Lease) (Finished, error)
 
 	// ReleaseTarget makes a running target of a cancelled job pending again: it
@@ -55,8 +58,10 @@ type Store interface {
 	ReleaseTarget(ctx context.Context, c Claim, idx int) (bool, error)
 
 	// FailJob makes a running job failed for a reason of our own, and a target
-	// of it that was running failed with it. It is false when the job is not
-	// running, or the claim is not the newest.
+	// of it that was running failed with it and HintFresh (it counts as done).
+	// It renews the lease. MaxBytes is not looked at: there is always room to
+	// say why. It is false when the job is not running, or the claim is not the
+	// newest.
 	FailJob(ctx context.Context, c Claim, reason string, l Lease) (bool, error)
 
 	// CancelJob makes a queued or running job cancelled; of any other it only
@@ -91,8 +96,8 @@ type Store interface {
 
 	// MarkInFlightFailed makes every live job failed with that reason, and every
 	// target that was running failed with it and HintFresh, also in a cancelled
-	// job (where it counts as done too). It is for the time before anything
-	// else is done with the store.
+	// job (where it counts as done too). It renews the leases of the jobs that
+	// it changes. It is for the time before anything else is done with the store.
 	MarkInFlightFailed(ctx context.Context, reason string, now time.Time) (jobs int, err error)
 
 	// ShiftLeases moves every lease by d: the clock that they are measured with
@@ -208,7 +213,7 @@ const (
 type CapError struct {
 	Cap   Cap
 	Limit int64
-	JobID string // with CapPerCaller: the caller's live job that is in the way
+	JobID string // with CapPerCaller: the caller's oldest live job, "" where there is none
 }
 
 func (e *CapError) Error() string { return fmt.Sprintf("over %s, which is %d", e.Cap, e.Limit) }
