@@ -46,12 +46,22 @@ func kills() []string {
 }
 func gates() []string { return []string{"global", "host", "caller"} }
 
+func jobOutcomes() []string {
+	return []string{"created", "reused", "done", "partial", "failed", "cancelled", "restart"}
+}
+
+// targetOutcomes are those of SPEC section 5: what else a target can come to
+// is counted as other.
+func targetOutcomes() []string {
+	return []string{Success, "blocked", "timeout", "busy", "upstream_4xx", "upstream_5xx", "unsupported", "too_long", "cancel"}
+}
+
 func routes() []string {
-	return []string{"/v1/fetch", "/healthz", "/readyz", "/metrics", "/openapi.yaml"}
+	return []string{"/v1/fetch", "/v1/batch", "/v1/batch/{id}", "/healthz", "/readyz", "/metrics", "/openapi.yaml"}
 }
 
 func statuses() []string {
-	return []string{"200", "400", "401", "404", "405", "413", "415", "422", "429", "499", "500", "502", "503", "504"}
+	return []string{"200", "202", "400", "401", "404", "405", "413", "415", "422", "429", "499", "500", "502", "503", "504"}
 }
 
 // Metrics holds every series. Its methods may be called from many goroutines.
@@ -74,11 +84,18 @@ type Metrics struct {
 	kills       *counters
 	pdfSeconds  prometheus.Histogram
 
+	jobs          *counters
+	targets       *counters
+	jobSeconds    prometheus.Histogram
+	targetSeconds prometheus.Histogram
+	resultBytes   prometheus.Histogram
+
 	http map[string]*counters // by route
 
 	cache atomic.Pointer[func() Cache]
 	gate  atomic.Pointer[func() Gate]
 	pdf   atomic.Pointer[func() PDF]
+	batch atomic.Pointer[func() Batch]
 }
 
 // New makes the series, all of them at 0.
@@ -142,6 +159,22 @@ func New(version string) *Metrics {
 		gauge{"sift_children_memory_bytes", "Memory that the children running may take."},
 		gauge{"sift_children_waiting", "Children that wait for their part of the memory."},
 	))
+
+	m.jobs = m.counters("sift_batch_jobs_total", "Batch jobs, by what became of them.", "outcome", jobOutcomes())
+	m.targets = m.counters("sift_batch_targets_total", "Targets of batch jobs that were finished, by what came of them.", "outcome", targetOutcomes())
+	m.registry.MustRegister(newGauges(func() []float64 {
+		b := m.batchNow()
+		return []float64{float64(b.Queued), float64(b.InFlight)}
+	},
+		gauge{"sift_batch_queue_depth", "Batch jobs that wait for their turn."},
+		gauge{"sift_batch_targets_inflight", "Targets of batch jobs that are being fetched."},
+	))
+	m.jobSeconds = m.histogram("sift_batch_job_seconds", "How long a batch job took, from its creation to its end.",
+		[]float64{0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800})
+	m.targetSeconds = m.histogram("sift_batch_target_seconds", "How long a target of a batch job took, with the wait for a slot.",
+		[]float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600})
+	m.resultBytes = m.histogram("sift_batch_result_bytes", "Size of the result that was stored for a target of a batch job.",
+		prometheus.ExponentialBuckets(1<<10, 2, 14)) // 1 KiB to 8 MiB
 
 	httpRequests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "sift_http_requests_total", Help: "HTTP requests that were answered, by route and status.",
@@ -216,6 +249,27 @@ func (m *Metrics) PDFRead(outcome, killed string, took time.Duration) {
 	m.pdfSeconds.Observe(took.Seconds())
 }
 
+// BatchJob counts one step in the life of a batch job: that it was created or
+// reused, or how it ended. How long it took, from its creation, is observed of
+// those that came to an end while sift was running.
+func (m *Metrics) BatchJob(outcome string, took time.Duration) {
+	m.jobs.add(outcome)
+	switch outcome {
+	case "done", "partial", "failed", "cancelled":
+		m.jobSeconds.Observe(max(took, 0).Seconds())
+	}
+}
+
+// BatchTarget counts one finished target of a batch job, with Success or the
+// code of its failure.
+func (m *Metrics) BatchTarget(outcome string, took time.Duration) {
+	m.targets.add(outcome)
+	m.targetSeconds.Observe(took.Seconds())
+}
+
+// BatchStored counts one result that was stored.
+func (m *Metrics) BatchStored(bytes int) { m.resultBytes.Observe(float64(bytes)) }
+
 // Requested counts one HTTP request that was answered. A route of "" is a path
 // that does not exist.
 func (m *Metrics) Requested(route string, status int) {
@@ -251,6 +305,19 @@ type PDF struct {
 
 // WatchPDF makes every scrape call now, once, for the gauges of the PDF readers.
 func (m *Metrics) WatchPDF(now func() PDF) { m.pdf.Store(&now) }
+
+// Batch is the state of the batch jobs at one moment.
+type Batch struct{ Queued, InFlight int }
+
+// WatchBatch makes every scrape call now, once, for the gauges of the batches.
+func (m *Metrics) WatchBatch(now func() Batch) { m.batch.Store(&now) }
+
+func (m *Metrics) batchNow() Batch {
+	if now := m.batch.Load(); now != nil {
+		return (*now)()
+	}
+	return Batch{}
+}
 
 func (m *Metrics) pdfNow() PDF {
 	if now := m.pdf.Load(); now != nil {

@@ -78,8 +78,10 @@ func want() []string {
 	}
 	add("sift_pdf_extractions_total", "outcome", reads...)
 	add("sift_pdf_killed_total", "reason", kills...)
+	add("sift_batch_jobs_total", "outcome", "created", "reused", "done", "partial", "failed", "cancelled", "restart", "other")
+	add("sift_batch_targets_total", "outcome", "ok", "blocked", "timeout", "busy", "upstream_4xx", "upstream_5xx", "unsupported", "too_long", "cancel", "other")
 	add("sift_fetch_stage_seconds_count", "stage", "queue", "fetch", "render")
-	statuses := []string{"200", "405", "503", "other"}
+	statuses := []string{"200", "202", "405", "503", "other"}
 	for _, code := range sift.Codes() {
 		if s := strconv.Itoa(api.Status(&sift.Failure{Code: code})); !slices.Contains(statuses, s) {
 			statuses = append(statuses, s)
@@ -94,6 +96,8 @@ func want() []string {
 		"sift_fetch_seconds_count", "sift_fetch_response_bytes_count", "sift_cache_bytes", "sift_cache_entries", "sift_cache_evictions_total",
 		"sift_cache_store_errors_total", "sift_gate_slots", "sift_gate_slots_in_use", "sift_gate_parse_bytes_in_use", "sift_gate_parse_waiting",
 		"sift_pdf_seconds_count", "sift_pdf_running", "sift_pdf_queued", "sift_children_memory_bytes", "sift_children_waiting",
+		"sift_batch_queue_depth", "sift_batch_targets_inflight",
+		"sift_batch_job_seconds_count", "sift_batch_target_seconds_count", "sift_batch_result_bytes_count",
 	} {
 		lines = append(lines, name+" 0")
 	}
@@ -141,6 +145,18 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.PDFRead("timeout", "cpu", 21*time.Second)
 	m.PDFRead("10.0.0.7", "https://secret.example/", time.Second)
 	m.WatchPDF(func() metrics.PDF { return metrics.PDF{Running: 2, Queued: 3, ChildBytes: 671088640, ChildWaiting: 1} })
+	for _, outcome := range []string{"created", "reused", "restart", "https://secret.example/"} {
+		m.BatchJob(outcome, time.Hour) // none of these is an end
+	}
+	m.BatchJob("done", 90*time.Second)
+	m.BatchJob("partial", 3*time.Hour)
+	m.BatchJob("failed", -time.Second) // a clock that was set
+	m.BatchJob("cancelled", time.Second)
+	m.BatchTarget("ok", 2*time.Second)
+	m.BatchTarget("unreachable", 30*time.Second)
+	m.BatchTarget("secret.example", time.Second)
+	m.BatchStored(200_000)
+	m.WatchBatch(func() metrics.Batch { return metrics.Batch{Queued: 5, InFlight: 2} })
 	m.Downloaded("ok")
 	m.Downloaded("upstream_5xx")
 	m.CacheLookup("shared")
@@ -172,6 +188,24 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	}
 	slices.Sort(changed)
 	want := []string{
+		`sift_batch_job_seconds_count 4`,
+		`sift_batch_job_seconds_sum 10891`,
+		`sift_batch_jobs_total{outcome="cancelled"} 1`,
+		`sift_batch_jobs_total{outcome="created"} 1`,
+		`sift_batch_jobs_total{outcome="done"} 1`,
+		`sift_batch_jobs_total{outcome="failed"} 1`,
+		`sift_batch_jobs_total{outcome="other"} 1`,
+		`sift_batch_jobs_total{outcome="partial"} 1`,
+		`sift_batch_jobs_total{outcome="restart"} 1`,
+		`sift_batch_jobs_total{outcome="reused"} 1`,
+		`sift_batch_queue_depth 5`,
+		`sift_batch_result_bytes_count 1`,
+		`sift_batch_result_bytes_sum 200000`,
+		`sift_batch_target_seconds_count 3`,
+		`sift_batch_target_seconds_sum 33`,
+		`sift_batch_targets_inflight 2`,
+		`sift_batch_targets_total{outcome="ok"} 1`,
+		`sift_batch_targets_total{outcome="other"} 2`,
 		`sift_cache_bytes 5000`,
 		`sift_cache_entries 4`,
 		`sift_cache_evictions_total 3`,
@@ -216,6 +250,26 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, changed); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The buckets reach as far as what they measure: a job of 32 slow targets that
+// waited behind others, and the largest result that is stored, 256 KiB.
+func TestTheBucketsOfBatchesReachFarEnough(t *testing.T) {
+	m := metrics.New("v")
+	m.BatchJob("done", 6*time.Hour)
+	m.BatchTarget("ok", 50*time.Minute)
+	m.BatchStored(256 << 10)
+	text := scrape(t, m)
+	for _, want := range []string{
+		`sift_batch_job_seconds_bucket{le="14400"} 0`, `sift_batch_job_seconds_bucket{le="28800"} 1`,
+		`sift_batch_target_seconds_bucket{le="1800"} 0`, `sift_batch_target_seconds_bucket{le="3600"} 1`,
+		`sift_batch_result_bytes_bucket{le="131072"} 0`, `sift_batch_result_bytes_bucket{le="262144"} 1`,
+		`sift_batch_result_bytes_bucket{le="8.388608e+06"} 1`,
+	} {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("%s is missing", want)
+		}
 	}
 }
 
