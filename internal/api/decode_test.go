@@ -172,3 +172,82 @@ func TestTheNearestFieldIsNamedAndAFarOneIsNot(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDecodeBatch holds the decoder of a batch against encoding/json, and each
+// target against the decoder of a fetch: the same is taken, as the same target,
+// but for a password.
+func FuzzDecodeBatch(f *testing.F) {
+	for _, s := range []string{
+		`{"targets":[{"url":"https://example.org/","mode":"raw","max_age":0,"max_chars":1e2},{"url":"u","timeout":0.5}],"fresh":true}`,
+		` { "fresh" : null , "targets" : [ {"url":"\ud83d\ude00"} , { "url" : "u" } ] } `,
+		`{"targets":[{"url":"u","password":"p"}]}`, `{"targets":[{"url":"u","password":""}]}`, `{"targets":[]}`, `{"targets":null}`, `{"targets":[null]}`,
+		`{"targets":[{"url":"u"}],"targets":[]}`, `{"targets":[{"url":"u","url":"v"}]}`, `{"targets":[[{"url":"u"}]]}`, `{"targets":[{"url":"u"},]}`,
+		"{\"targets\":[{\"url\":\"\xff\"}]}", `{"targets":[{"url":"u","jq":"."}]}`, `{"targets":[{"url":"u"}]}x`, `{"targets":{}}`, `{}`, ``,
+	} {
+		f.Add([]byte(s))
+	}
+	table, one := batchFields(), fields()
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got, err := decodeBatch(table, body)
+		var given struct {
+			Targets []json.RawMessage `json:"targets"`
+			Fresh   *bool             `json:"fresh"`
+		}
+		strict := json.NewDecoder(bytes.NewReader(body))
+		strict.DisallowUnknownFields()
+		if err != nil {
+			cleanRefusal(t, err)
+			return
+		}
+		if !utf8.Valid(body) {
+			t.Fatal("not UTF-8")
+		}
+		if err := strict.Decode(&given); err != nil {
+			t.Fatalf("encoding/json: %v", err)
+		}
+		if strict.More() {
+			t.Fatal("something follows")
+		}
+		if fresh := given.Fresh != nil && *given.Fresh; fresh != got.fresh || len(given.Targets) != len(got.targets) || len(got.targets) == 0 {
+			t.Fatalf("fresh %v and %d targets, want %v and %d", got.fresh, len(got.targets), fresh, len(given.Targets))
+		}
+		for i, raw := range given.Targets {
+			want, err := decodeJSON(one, raw)
+			if err != nil {
+				t.Fatalf("target %d is none of a fetch: %v", i, err)
+			}
+			if diff := cmp.Diff(want, got.targets[i]); diff != "" || want.Password != "" {
+				t.Fatalf("target %d (-of a fetch +of a batch):\n%s", i, diff)
+			}
+		}
+	})
+}
+
+// What a batch refuses, it refuses because a fetch would: the list adds nothing
+// but its own shape.
+func TestATargetOfABatchIsDecodedAsThatOfAFetch(t *testing.T) {
+	values := []string{`""`, `"x"`, `"raw"`, `"1-3"`, `true`, `false`, `0`, `1`, `-1`, `1.5`, `1e2`, `1e400`, `null`, `[]`, `{}`}
+	for _, name := range []string{"url", "mode", "pages", "grep", "max_age", "max_chars", "offset", "snapshot", "timeout", "jq", "context", "nothing"} {
+		for _, v := range values {
+			target := `{"url":"u","` + name + `":` + v + `}`
+			if name == "url" {
+				target = `{"url":` + v + `}`
+			}
+			want, wantErr := decodeJSON(fields(), []byte(target))
+			got, err := decodeBatch(batchFields(), []byte(`{"targets":[{"url":"u"},`+target+`]}`))
+			if wantErr != nil {
+				if text := "targets[1]: " + sift.AsFailure(wantErr).Message; err == nil || sift.AsFailure(err).Message != text {
+					t.Errorf("%s: %v, want %s", target, err, text)
+				}
+				continue
+			}
+			if err != nil || len(got.targets) != 2 {
+				t.Errorf("%s: %v", target, err)
+				continue
+			}
+			if diff := cmp.Diff(want, got.targets[1]); diff != "" {
+				t.Errorf("%s:\n%s", target, diff)
+			}
+		}
+	}
+}
