@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sift.build/sift/internal/api"
 	"sift.build/sift/internal/sift"
 )
 
@@ -436,4 +437,98 @@ type answers struct {
 
 func (a answers) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
+}
+
+// edge is an api.Batches with one job, behind the real HTTP edge.
+type edge struct {
+	t   *testing.T
+	job sift.Job
+}
+
+func (e edge) Submit(_ context.Context, _ sift.Caller, targets []sift.Target, fresh bool) (sift.Submitted, error) {
+	if diff := cmp.Diff([]sift.Target{{URL: "a"}, {URL: "b", Mode: sift.ModeRaw}}, targets); diff != "" || !fresh {
+		e.t.Errorf("fresh %v, targets:\n%s", fresh, diff)
+	}
+	return sift.Submitted{JobID: e.job.ID, Status: sift.JobQueued, Targets: 2}, nil
+}
+
+func (e edge) Job(_ context.Context, _ sift.Caller, id string, after int, _ time.Duration) (*sift.Job, error) {
+	if id != e.job.ID {
+		return nil, sift.Fail(sift.CodeNotFound, "there is no such job")
+	}
+	job := e.job
+	job.Targets = []sift.JobTarget{}
+	for _, t := range e.job.Targets {
+		if t.Idx > after {
+			job.Targets = append(job.Targets, t)
+		}
+	}
+	return &job, nil
+}
+
+func (e edge) Jobs(context.Context, sift.Caller) ([]sift.Job, error) { return []sift.Job{e.job}, nil }
+
+func (e edge) Cancel(_ context.Context, _ sift.Caller, id string) (sift.JobStatus, error) {
+	if id != e.job.ID {
+		return "", sift.Fail(sift.CodeNotFound, "there is no such job")
+	}
+	return sift.JobCancelled, nil
+}
+
+func TestABatchGoesThroughTheRealEdge(t *testing.T) {
+	want := sift.Job{
+		ID: "odd/id", Status: sift.JobPartial, TargetsTotal: 2, TargetsDone: 2, CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), Error: "e",
+		Targets: []sift.JobTarget{
+			{Idx: 0, URL: "a", Status: sift.TargetDone, Result: envelope().AppendJSON(nil)},
+			{Idx: 1, URL: "b", Status: sift.TargetFailed, Error: "timeout: late", Hint: sift.HintRetry},
+		},
+	}
+	srv := httptest.NewServer(api.New(api.Config{Batches: edge{t, want}, Auth: oneKey("k1")}).Handler())
+	defer srv.Close()
+	c := clientOf(t, srv.URL)
+
+	submitted, err := c.SubmitBatch(t.Context(), []byte(`{"targets":[{"url":"a"},{"url":"b","mode":"raw"}],"fresh":true}`))
+	if err != nil || submitted.JobID != want.ID || submitted.Targets != 2 {
+		t.Errorf("%+v, %v", submitted, err)
+	}
+	if _, err := c.SubmitBatch(t.Context(), []byte(`{"targets":[{"url":"a"},{}]}`)); err == nil || err.Error() != "invalid: targets[1]: url is required" {
+		t.Error(err)
+	}
+	if _, err := c.SubmitBatch(t.Context(), make([]byte, 256<<10+1)); sift.AsFailure(err).Code != sift.CodeTooLong {
+		t.Error(err)
+	}
+	job, err := c.Job(t.Context(), want.ID, -1, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, job.Job); diff != "" {
+		t.Error(diff)
+	}
+	if job, err := c.Job(t.Context(), want.ID, 0, 0); err != nil || len(job.Targets) != 1 {
+		t.Errorf("%+v, %v", job, err)
+	}
+	if job, err := c.Job(t.Context(), want.ID, 1, 0); err != nil || len(job.Targets) != 0 {
+		t.Errorf("%+v, %v", job, err)
+	}
+	list, err := c.Jobs(t.Context())
+	short := want
+	short.Targets = nil
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]sift.Job{short}, list.Jobs); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := c.CancelBatch(t.Context(), want.ID); err != nil || got.Status != sift.JobCancelled {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, id := range []string{"other", ".", "..", "a//b", "\x00", "../../healthz"} {
+		_, jobErr := c.Job(t.Context(), id, -1, time.Second)
+		_, cancelErr := c.CancelBatch(t.Context(), id)
+		for _, err := range []error{jobErr, cancelErr} {
+			if err == nil || err.Error() != "not_found: there is no such job" {
+				t.Errorf("%q: %v", id, err)
+			}
+		}
+	}
 }
