@@ -9,6 +9,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"sift.build/sift/internal/batch"
 )
 
 // What can be wrong with a store, for errors.Is. The error itself says more.
@@ -17,7 +19,7 @@ var (
 	ErrCorrupt    = errors.New("store damaged")
 	ErrReadOnly   = errors.New("store on a read-only file system")
 	ErrPermission = errors.New("no permission for the store")
-	ErrFull       = errors.New("no room on the store's disk")
+	ErrFull       = batch.ErrFull // one error: the runner knows it by batch's name
 	ErrBusy       = errors.New("store locked by another process")
 	ErrTooBig     = errors.New("entry larger than the store may be")
 	ErrInUse      = errors.New("data folder in use by another server")
@@ -66,7 +68,7 @@ func (db *DB) explain(op string, err error) error {
 func (db *DB) sentence(kind error) string {
 	switch kind {
 	case ErrFull:
-		return "no room left on the disk that holds " + db.dir + "; free some space there, or lower cache.max_bytes"
+		return "no room left on the disk that holds " + db.dir + "; free some space there, or lower cache.max_bytes or batch.max_bytes"
 	case ErrReadOnly:
 		return db.dir + " is on a read-only file system; mount it writable, or set data_dir to a folder that is"
 	case ErrPermission:

@@ -203,23 +203,42 @@ func held(t testing.TB, db *DB, snapshot string) bool {
 }
 
 // checkSound lets SQLite look at every page and index of the file, and
-// compares what is counted with what is there.
+// compares what is counted with what is there. It may be a cleanup.
 func checkSound(t testing.TB, db *DB) {
 	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
 	var result string
-	if err := db.reader.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&result); err != nil || result != "ok" {
+	if err := db.reader.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&result); err != nil || result != "ok" {
 		t.Fatalf("integrity_check: %s, %v", result, err)
 	}
-	var want Stats
-	if err := db.reader.QueryRowContext(t.Context(), "SELECT count(*), coalesce(sum(nbytes), 0) FROM content").Scan(&want.Entries, &want.Bytes); err != nil {
-		t.Fatal(err)
+	for _, cache := range []string{"content", "batch"} {
+		table := map[string]string{"content": "content", "batch": "batch_job"}[cache]
+		var want, got Stats
+		if err := db.reader.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(nbytes), 0) FROM "+table).Scan(&want.Entries, &want.Bytes); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.reader.QueryRowContext(ctx, "SELECT entries, bytes FROM usage WHERE cache = ?", cache).Scan(&got.Entries, &got.Bytes); err != nil || got != want {
+			t.Fatalf("usage of %s is %+v, %v; the rows say %+v", cache, got, err, want)
+		}
 	}
-	got, err := db.Stats(t.Context())
-	if err != nil || got != want {
-		t.Fatalf("stats %+v, %v; the rows say %+v", got, err, want)
-	}
-	var orphans int
-	if err := db.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM content_part WHERE content_id NOT IN (SELECT id FROM content)").Scan(&orphans); err != nil || orphans != 0 {
-		t.Fatalf("%d parts without an entry, %v", orphans, err)
+	for what, query := range map[string]string{
+		"parts without an entry": "SELECT count(*) FROM content_part WHERE content_id NOT IN (SELECT id FROM content)",
+		"targets without a job":  "SELECT count(*) FROM batch_target WHERE job_id NOT IN (SELECT id FROM batch_job)",
+		"jobs whose number of targets is wrong": `SELECT count(*) FROM batch_job AS j
+			WHERE targets_total <> (SELECT count(*) FROM batch_target WHERE job_id = j.id)`,
+		"jobs whose number of targets done is wrong": `SELECT count(*) FROM batch_job AS j
+			WHERE targets_done <> (SELECT count(*) FROM batch_target WHERE job_id = j.id AND status IN ('done', 'failed'))`,
+		"targets that run where none can": `SELECT count(*) FROM batch_target AS t JOIN batch_job AS j ON j.id = t.job_id
+			WHERE t.status = 'running' AND j.status NOT IN ('running', 'cancelled')`,
+		"live jobs with nothing left to do": "SELECT count(*) FROM batch_job WHERE status IN ('queued', 'running') AND targets_done = targets_total",
+		"jobs whose bytes are wrong": `SELECT count(*) FROM batch_job AS j WHERE nbytes <> 640
+			+ octet_length(id) + octet_length(caller) + octet_length(caller_class) + octet_length(idem_key) + octet_length(error)
+			+ (SELECT sum(256 + octet_length(url) + octet_length(options) + octet_length(error) + octet_length(hint) + coalesce(octet_length(result), 0))
+				FROM batch_target WHERE job_id = j.id)`,
+	} {
+		var n int
+		if err := db.reader.QueryRowContext(ctx, query).Scan(&n); err != nil || n != 0 {
+			t.Fatalf("%d %s, %v", n, what, err)
+		}
 	}
 }

@@ -108,7 +108,7 @@ func TestAStoreOfANewerSiftIsRefusedAndLeftAsItIs(t *testing.T) {
 	if !errors.Is(err, ErrNewer) || errors.Is(err, ErrCorrupt) {
 		t.Fatalf("error is %v", err)
 	}
-	for _, part := range []string{db.path, "layout 7", "up to 1", "newer sift", "data_dir"} {
+	for _, part := range []string{db.path, "layout 7", "up to 2", "newer sift", "data_dir"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not say %q", err, part)
 		}
@@ -150,7 +150,7 @@ func TestAFileThatIsNoStoreIsRefusedAndLeftAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	badSchema := bytes.Clone(good)
-	copy(badSchema[200:3000], noise("x", 2800))
+	copy(badSchema[100:4096], noise("x", 3996)) // the root of the schema, behind the header of the file
 
 	for name, content := range map[string][]byte{
 		"a text":              []byte("hello, this is a text and nothing else\n" + strings.Repeat("x", 5000)),
@@ -217,6 +217,7 @@ func TestAFolderThatCannotBeIsExplained(t *testing.T) {
 func TestMigrationsThatHaveShippedAreNeverEdited(t *testing.T) {
 	want := []string{
 		"1 content ed1da0ff",
+		"2 batch 8f8dd7b9",
 	}
 	all, err := readMigrations(migrationFiles)
 	if err != nil {
@@ -232,15 +233,9 @@ func TestMigrationsThatHaveShippedAreNeverEdited(t *testing.T) {
 }
 
 func TestAnOlderStoreIsBroughtUpToDateInOneStep(t *testing.T) {
-	first, err := fs.ReadFile(migrationFiles, "migrations/0001_content.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := fstest.MapFS{
-		"migrations/0001_content.sql": {Data: first},
-		"migrations/0002_more.sql":    {Data: []byte("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")},
-		"migrations/0003_broken.sql":  {Data: []byte("CREATE TABLE yet_more (id INTEGER PRIMARY KEY); INSERT INTO nothing VALUES (1);")},
-	}
+	files := shippedMigrations(t, 2)
+	files["migrations/0003_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")}
+	files["migrations/0004_broken.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE yet_more (id INTEGER PRIMARY KEY); INSERT INTO nothing VALUES (1);")}
 	db := openStore(t, Config{MaxBytes: 1 << 20})
 	e := testEntry("k", 10)
 	put(t, db, e)
@@ -262,24 +257,86 @@ func TestAnOlderStoreIsBroughtUpToDateInOneStep(t *testing.T) {
 		}
 		return names
 	}
-	if err := db.migrate(t.Context(), files); err == nil || !strings.Contains(err.Error(), "migration 3 (broken)") {
+	if err := db.migrate(t.Context(), files); err == nil || !strings.Contains(err.Error(), "migration 4 (broken)") {
 		t.Fatalf("error is %v", err)
 	}
-	if d := cmp.Diff([]string{"content"}, applied()); d != "" {
+	if d := cmp.Diff([]string{"content", "batch"}, applied()); d != "" {
 		t.Errorf("after one that fails (-want +got):\n%s", d)
 	}
-	delete(files, "migrations/0003_broken.sql")
+	delete(files, "migrations/0004_broken.sql")
 	for range 2 {
 		if err := db.migrate(t.Context(), files); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if d := cmp.Diff([]string{"content", "more"}, applied()); d != "" {
+	if d := cmp.Diff([]string{"content", "batch", "more"}, applied()); d != "" {
 		t.Errorf("after one that works (-want +got):\n%s", d)
 	}
 	if !held(t, db, e.Snapshot) {
 		t.Error("an entry was lost on the way")
 	}
+}
+
+// shippedMigrations are the first n that there are.
+func shippedMigrations(t *testing.T, n int) fstest.MapFS {
+	t.Helper()
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil || len(names) < n {
+		t.Fatal(names, err)
+	}
+	files := fstest.MapFS{}
+	for _, name := range names[:n] {
+		text, err := fs.ReadFile(migrationFiles, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: text}
+	}
+	return files
+}
+
+func TestAStoreFromBeforeThereWereBatchesIsUpgradedInPlace(t *testing.T) {
+	// As the first layout's sift left it: its migrations, and an entry by the
+	// statements that have not changed since.
+	dir := t.TempDir()
+	old := &DB{dir: dir, path: filepath.Join(dir, fileName), max: 1 << 20, packers: newPackers(), uses: newUses()}
+	old.longWAL.Store(walLimit)
+	if err := old.makeFiles(); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if old.writer, err = sql.Open("sqlite", old.dsn("_txlock=immediate")); err != nil {
+		t.Fatal(err)
+	}
+	old.writer.SetMaxOpenConns(1)
+	if err := old.migrate(t.Context(), shippedMigrations(t, 1)); err != nil {
+		t.Fatal(err)
+	}
+	e := testEntry("k", 50_000)
+	put(t, old, e)
+	if err := old.closeHandles(); err != nil {
+		t.Fatal(err)
+	}
+
+	for range 2 { // once to upgrade it, once as it is then
+		db, err := Open(t.Context(), Config{Dir: dir, MaxBytes: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok, err := db.Latest(t.Context(), e.Class, e.Key); !ok || err != nil || intact(got) != nil {
+			t.Errorf("the entry: %v, %v, %v", ok, err, intact(got))
+		}
+		if n, err := db.BatchNbytes(t.Context()); n != 0 || err != nil {
+			t.Errorf("batches take %d, %v", n, err)
+		}
+		checkSound(t, db)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := openStore(t, Config{Dir: dir, MaxBytes: 1 << 20})
+	createJob(t, db, "a", 3)
+	checkSound(t, db)
 }
 
 func TestAGapOrAnOddNameAmongMigrationsIsRefused(t *testing.T) {

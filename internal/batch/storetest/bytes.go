@@ -3,7 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"sift.build/sift/internal/batch"
@@ -367,7 +367,7 @@ func nbytes(s *suite) {
 	var claims []batch.Claim
 	for i := range 4 {
 		j := s.newJob(fmt.Sprintf("caller-%d", i), 5)
-		j.Targets[0].URL += fmt.Sprintf("%0*d", 1000*i, 0)
+		j.Targets[0].URL += strings.Repeat("x", 1000*i)
 		s.create(j, at(0))
 		c := s.claim()
 		sizes[c.JobID] = c.NBytes
@@ -399,7 +399,7 @@ func nbytes(s *suite) {
 	c := s.running("b", 1, at(0))
 	s.startTarget(c, 0)
 	before := s.bytes()
-	reason := "store: " + string(slices.Repeat([]byte("x"), 500))
+	reason := "store: " + strings.Repeat("x", 500)
 	if ok, err := s.FailJob(s.Context(), c, reason, at(0)); !ok || err != nil {
 		s.Fatal(ok, err)
 	}

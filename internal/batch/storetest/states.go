@@ -487,7 +487,7 @@ func restart(s *suite) {
 }
 
 func oneMoment(s *suite) {
-	const readers, rounds = 4, 25
+	const readers, rounds = 2, 15
 	ids := make(chan string, rounds)
 	stop := make(chan struct{})
 	errs := make(chan error, readers+2)

@@ -1,0 +1,158 @@
+package dcache
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+
+	"sift.build/sift/internal/batch"
+)
+
+// The writing connection is shared, and deleting a job costs a walk over its
+// pages. So a transaction that only deletes goes on to so many jobs or bytes
+// and then lets others in; one job more is the least it takes. One that makes
+// room for what it stores does that alone only up to maxRoom, which is several
+// times what a target may need.
+const (
+	deleteJobs  = 64
+	deleteBytes = 8 << 20
+	maxRoom     = 1 << 20
+)
+
+// errMuchToEvict says that more has to go than one transaction should delete.
+var errMuchToEvict = errors.New("more to evict than one transaction takes")
+
+const (
+	sqlBatchBytes = `SELECT bytes FROM usage WHERE cache = 'batch'`
+
+	// What cannot go: live jobs, and the one that the room is for.
+	sqlStaying = `SELECT (SELECT coalesce(sum(nbytes), 0) FROM batch_job WHERE ` + sqlLive + `)
+		+ (SELECT coalesce(sum(nbytes), 0) FROM batch_job WHERE id = ? AND ` + sqlEnded + `)`
+
+	// Targets go with their job.
+	sqlDeleteOldest = `DELETE FROM batch_job
+	WHERE seq = (SELECT seq FROM batch_job WHERE ` + sqlEnded + ` AND lease <= ?1 AND id <> ?2 ORDER BY lease, seq LIMIT 1)
+		AND ` + sqlEnded + ` AND lease <= ?1
+	RETURNING nbytes`
+)
+
+// deleteOldest deletes the job that has ended with the oldest lease, if that is
+// at most lease and it is not the one to keep.
+func deleteOldest(ctx context.Context, tx *sql.Tx, lease int64, keep string) (nbytes int64, found bool, err error) {
+	err = tx.QueryRowContext(ctx, sqlDeleteOldest, lease, keep).Scan(&nbytes)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
+	}
+	return nbytes, err == nil, err
+}
+
+// makeBatchRoom deletes jobs that have ended, oldest lease first and never
+// keep, until all together take at most limit. Where that cannot be, or is too
+// much for one transaction, it deletes nothing.
+func makeBatchRoom(ctx context.Context, tx *sql.Tx, limit int64, keep string) (jobs int, err error) {
+	var have, staying int64
+	if err := tx.QueryRowContext(ctx, sqlBatchBytes).Scan(&have); err != nil || have <= limit {
+		return 0, err
+	}
+	if err := tx.QueryRowContext(ctx, sqlStaying, keep).Scan(&staying); err != nil {
+		return 0, err
+	}
+	switch {
+	case staying > limit:
+		return 0, batch.ErrNoRoom
+	case have-limit > maxRoom:
+		return 0, errMuchToEvict
+	}
+	for have > limit {
+		nbytes, found, err := deleteOldest(ctx, tx, math.MaxInt64, keep)
+		if err != nil {
+			return 0, err
+		}
+		if !found {
+			return 0, batch.ErrNoRoom
+		}
+		have -= nbytes
+		jobs++
+	}
+	return jobs, nil
+}
+
+// evictJobs is makeBatchRoom in as many transactions as it takes.
+func (db *DB) evictJobs(ctx context.Context, op string, limit int64, keep string) (jobs int, err error) {
+	return db.deleteWhile(ctx, op, math.MaxInt64, keep, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+		var have int64
+		err := tx.QueryRowContext(ctx, sqlBatchBytes).Scan(&have)
+		return have > limit, err
+	})
+}
+
+// deleteWhile deletes jobs that have ended, oldest lease first, while more
+// says so.
+func (db *DB) deleteWhile(ctx context.Context, op string, lease int64, keep string, more func(context.Context, *sql.Tx) (bool, error)) (jobs int, err error) {
+	for done := false; !done; {
+		if err := ctx.Err(); err != nil {
+			return jobs, db.explain(op, err)
+		}
+		n := 0
+		err := db.change(ctx, op, func(ctx context.Context, tx *sql.Tx) error {
+			n, done = 0, false // a transaction may be tried again
+			for freed := int64(0); n < deleteJobs && freed < deleteBytes; n++ {
+				goOn, err := more(ctx, tx)
+				if err != nil {
+					return err
+				}
+				var nbytes int64
+				if goOn {
+					if nbytes, goOn, err = deleteOldest(ctx, tx, lease, keep); err != nil {
+						return err
+					}
+				}
+				if !goOn {
+					done = true
+					return nil
+				}
+				freed += nbytes
+			}
+			return nil
+		})
+		if err != nil {
+			return jobs, err
+		}
+		jobs += n
+	}
+	return jobs, nil
+}
+
+const sqlAnyExpired = `SELECT EXISTS (SELECT 1 FROM batch_job WHERE ` + sqlEnded + ` AND lease <= ?)`
+
+// SweepJobs deletes the jobs that have expired: see batch.Store. It does so in
+// several transactions where there are many. When ctx ends, or one fails,
+// those that are deleted stay so and are counted.
+func (db *DB) SweepJobs(ctx context.Context, l batch.Lease) (jobs int, err error) {
+	const op = "sweep jobs"
+	expired := l.ExpiredAt().UnixMilli()
+	var some bool
+	if err := db.reader.QueryRowContext(ctx, sqlAnyExpired, expired).Scan(&some); err != nil || !some {
+		return 0, db.explain(op, err) // the usual case: without taking the write lock
+	}
+	return db.deleteWhile(ctx, op, expired, "", func(context.Context, *sql.Tx) (bool, error) { return true, nil })
+}
+
+// EvictBatchOldest deletes the job with the oldest lease: see batch.Store.
+func (db *DB) EvictBatchOldest(ctx context.Context) (nbytes int64, found bool, err error) {
+	err = db.change(ctx, "evict job", func(ctx context.Context, tx *sql.Tx) (err error) {
+		nbytes, found, err = deleteOldest(ctx, tx, math.MaxInt64, "")
+		return err
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	return nbytes, found, nil
+}
+
+// BatchNbytes is what all jobs take: see batch.Store. It is cheap.
+func (db *DB) BatchNbytes(ctx context.Context) (n int64, err error) {
+	err = db.reader.QueryRowContext(ctx, sqlBatchBytes).Scan(&n)
+	return n, db.explain("count jobs", err)
+}
