@@ -121,7 +121,7 @@ func (b *batchCall) line(raw []byte) error {
 		}
 		raw = one.Bytes()
 	}
-	_, err := b.p.out.Write(append(raw[:len(raw):len(raw)], '\n'))
+	_, err := fmt.Fprintf(b.p.out, "%s\n", raw)
 	return err
 }
 
@@ -208,8 +208,9 @@ const maxJobID = 200
 func (p *program) batchStatusCommand() *cobra.Command {
 	var after int
 	c := &cobra.Command{
-		Use:   "status [flags] JOB",
-		Short: "Print the state of a job, with the results so far",
+		Use:        "status [flags] JOB",
+		SuggestFor: []string{"get", "show", "state", "results"},
+		Short:      "Print the state of a job, with the results so far",
 		Long: `Print the whole state of a job as one line of JSON: its status, the counts, and
 every target with its result or error as far as there is one. It does not wait.
 The exit code says only whether the server answered.`,
@@ -247,8 +248,9 @@ func checkAfter(after int) error {
 
 func (p *program) batchCancelCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "cancel [flags] JOB",
-		Short: "Stop a job before its next target",
+		Use:        "cancel [flags] JOB",
+		SuggestFor: []string{"delete", "stop", "rm", "abort"},
+		Short:      "Stop a job before its next target",
 		Long: `Stop a job before its next target and print the server's answer as one line of
 JSON. The target that is being fetched is finished; what is there can still be
 collected. A job that has ended stays as it is, and its status is printed.`,
@@ -270,8 +272,9 @@ collected. A job that has ended stays as it is, and its status is printed.`,
 
 func (p *program) batchListCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "list [flags]",
-		Short: "List your jobs, the newest first",
+		Use:        "list [flags]",
+		SuggestFor: []string{"ls", "jobs"},
+		Short:      "List your jobs, the newest first",
 		Long: `List the jobs of the caller whose key is used, the newest first, as a table or
 as one line of JSON.`,
 		Example: `  sift batch list
@@ -299,13 +302,21 @@ as one line of JSON.`,
 			b.p.notice("there are no jobs of yours")
 			return nil
 		}
-		t := tabwriter.NewWriter(b.p.out, 0, 0, 2, ' ', 0)
+		var table bytes.Buffer
+		t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "JOB\tSTATUS\tTARGETS\tCREATED\tERROR")
 		for _, j := range list.Jobs {
-			row := fmt.Sprintf("%s\t%s\t%d/%d\t%s\t%s", shown(j.ID), j.Status, j.TargetsDone, j.TargetsTotal, j.CreatedAt.UTC().Format(time.RFC3339), shown(j.Error))
-			fmt.Fprintln(t, strings.TrimRight(row, "\t"))
+			fmt.Fprintf(t, "%s\t%s\t%d/%d\t%s\t%s\n", shown(j.ID), j.Status, j.TargetsDone, j.TargetsTotal, j.CreatedAt.UTC().Format(time.RFC3339), shown(j.Error))
 		}
-		return t.Flush()
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		for line := range strings.Lines(table.String()) {
+			if _, err := fmt.Fprintln(b.p.out, strings.TrimRight(line, " \n")); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return c
 }

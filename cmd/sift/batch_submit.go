@@ -28,8 +28,9 @@ func (p *program) batchSubmitCommand() *cobra.Command {
 	var mode, timeout string
 	var fresh, wait bool
 	c := &cobra.Command{
-		Use:   "submit [flags] FILE",
-		Short: "Submit a list of targets as one job",
+		Use:        "submit [flags] FILE",
+		SuggestFor: []string{"create", "add", "new", "run", "start", "post"},
+		Short:      "Submit a list of targets as one job",
 		Long: `Submit a list of targets as one job, and print the server's answer as one line
 of JSON: job_id is what the other commands take, reused says that the same list
 was there already.

@@ -15,10 +15,12 @@ import (
 )
 
 const (
-	// waitStep is how long the server is asked to hold its answer back while
-	// nothing changes. What changes between two questions is only seen after
-	// the next change or this time, so that it is short.
-	waitStep = 15 * time.Second
+	// How long the server is asked to hold its answer back while nothing
+	// changes: at first, and at most. The server goes by what it finds at the
+	// request, so that what changed since its last answer shows only when this
+	// is over; that is why it is short after a change, and doubles.
+	firstStep = time.Second
+	lastStep  = 30 * time.Second
 
 	// outage is how long a server that has answered before is tried again.
 	outage = time.Minute
@@ -32,8 +34,9 @@ func (p *program) batchWaitCommand() *cobra.Command {
 	var after int
 	var timeout string
 	c := &cobra.Command{
-		Use:   "wait [flags] JOB",
-		Short: "Wait for a job and collect its results",
+		Use:        "wait [flags] JOB",
+		SuggestFor: []string{"collect", "follow", "watch"},
+		Short:      "Wait for a job and collect its results",
 		Long: `Follow a job to its end. Each target is printed once, as one line of JSON in the
 order submitted, as soon as it is finished: the object that the status has for
 it, with the result or the error. Those that were not reached, because the job
@@ -85,6 +88,7 @@ func waitLimit(timeout string) (time.Duration, error) {
 // waiting is one job that is waited for.
 type waiting struct {
 	b    *batchCall
+	job  func(ctx context.Context, id string, after int, wait time.Duration) (*client.Job, error)
 	id   string
 	bar  *waitBar
 	next int // the index of the first target that has not been printed
@@ -102,7 +106,7 @@ func (b *batchCall) wait(ctx context.Context, id string, after int, limit time.D
 		limited, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	w := &waiting{b: b, id: id, next: after + 1}
+	w := &waiting{b: b, job: b.c.Job, id: id, next: after + 1}
 	job, err := w.follow(limited)
 	w.bar.clear()
 	switch {
@@ -134,7 +138,8 @@ func (w *waiting) goesOn(what string) {
 
 // follow asks until nothing of the job can change any more.
 func (w *waiting) follow(ctx context.Context) (*client.Job, error) {
-	step := time.Duration(0) // at first what is there already
+	var before sift.Job
+	step := time.Duration(0) // to begin with, what is there already
 	for {
 		job, err := w.ask(ctx, step)
 		if err != nil {
@@ -151,7 +156,9 @@ func (w *waiting) follow(ctx context.Context) (*client.Job, error) {
 			return job, nil
 		}
 		w.bar.show(job.TargetsDone, job.TargetsTotal, w.seen.failed)
-		step = waitStep
+		if step = min(2*step, lastStep); job.Status != before.Status || job.TargetsDone != before.TargetsDone {
+			before, step = job.Job, firstStep
+		}
 	}
 }
 
@@ -161,7 +168,7 @@ func (w *waiting) ask(ctx context.Context, step time.Duration) (*client.Job, err
 	var since time.Time
 	pause := firstRetry
 	for {
-		job, err := w.b.c.Job(ctx, w.id, w.next-1, step)
+		job, err := w.job(ctx, w.id, w.next-1, step)
 		if err == nil {
 			if !since.IsZero() {
 				w.bar.clear()
@@ -280,7 +287,7 @@ func (w *waiting) end(ctx context.Context, job *client.Job, after int) error {
 	seen := w.seen
 	if after >= 0 && (job.Status == sift.JobFailed || job.Status == sift.JobCancelled) {
 		// What the targets up to there came to decides too.
-		whole, err := w.b.c.Job(ctx, w.id, -1, 0)
+		whole, err := w.job(ctx, w.id, -1, 0)
 		if err != nil {
 			return err
 		}

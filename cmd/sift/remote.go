@@ -72,9 +72,9 @@ func (p *program) ownServer() (string, error) {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	if addr, err := netip.ParseAddr(host); err == nil && addr.IsUnspecified() {
+	if addr, err := netip.ParseAddr(host); err == nil && addr.Unmap().IsUnspecified() {
 		host = "127.0.0.1"
-		if addr.Is6() && !addr.Is4In6() {
+		if addr.Unmap().Is6() {
 			host = "::1"
 		}
 	}

@@ -173,6 +173,11 @@ func names(c *cobra.Command) []string {
 }
 
 func unknownCommand(c *cobra.Command, name string) error {
+	for _, sub := range c.Commands() {
+		if slices.Contains(sub.SuggestFor, name) { // another word for it
+			return fmt.Errorf("unknown command %q for %q; did you mean %s?", name, c.CommandPath(), sub.Name())
+		}
+	}
 	return fmt.Errorf("unknown command %q for %q%s", name, c.CommandPath(), didYouMean(name, names(c)))
 }
 

@@ -39,23 +39,28 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, didYouMean(unknown, flags))
 }
 
-// distance is the Levenshtein distance between two words, in bytes.
+// distance counts the bytes to insert, drop, replace or swap with their
+// neighbour to get from a to b (optimal string alignment).
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	before := make([]int, len(b)+1) // two rows up
+	last := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		row := make([]int, len(b)+1)
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last = last, row
 	}
-	return row[len(b)]
+	return last[len(b)]
 }
