@@ -1,0 +1,127 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"sift.build/sift/internal/sift"
+)
+
+// Target is one target of a job as it is fetched. What stands beside the
+// sift.Target is outside its canonical form.
+type Target struct {
+	sift.Target
+	Caller   sift.Caller // whose job it is
+	MaxBytes int         // how long the result may be
+}
+
+// Result is what was fetched.
+type Result struct {
+	JSON []byte // the envelope, one JSON value, as it will be stored and shown
+}
+
+// FetchFunc answers one target, in the way of /v1/fetch. It heeds its context.
+// The error is a *sift.Failure; one with code busy says that there was no slot,
+// that nothing has been fetched, and that it should be tried again.
+type FetchFunc func(ctx context.Context, t Target) (Result, error)
+
+// CheckFunc finds what can be refused before anything is fetched: a URL that
+// fails the guard's pre-check, an option that cannot be read. It answers the URL
+// as the guard's parser writes it. The error is a *sift.Failure.
+type CheckFunc func(t sift.Target) (url string, err error)
+
+// canonical is a target in its canonical form: keys in the order of SPEC
+// section 2, defaults filled in. What has its default in the configuration is
+// null. A password is never in a batch.
+type canonical struct {
+	URL string `json:"url"`
+	options
+}
+
+// options is a target without its URL: what is stored beside it.
+type options struct {
+	Mode     sift.Mode `json:"mode"`
+	Pages    string    `json:"pages"`
+	Grep     string    `json:"grep"`
+	MaxAge   *int      `json:"max_age"`
+	MaxChars int       `json:"max_chars"`
+	Offset   int       `json:"offset"`
+	Snapshot string    `json:"snapshot"`
+	Timeout  *float64  `json:"timeout"`
+}
+
+func optionsOf(t sift.Target) options {
+	o := options{
+		Mode: t.Mode, Pages: t.Pages, Grep: t.Grep, MaxAge: t.MaxAge, MaxChars: t.MaxChars,
+		Offset: t.Offset, Snapshot: t.Snapshot, Timeout: t.Timeout,
+	}
+	if o.Mode == "" {
+		o.Mode = sift.ModeClean
+	}
+	if o.MaxChars == 0 {
+		o.MaxChars = sift.DefaultMaxChars
+	}
+	return o
+}
+
+// target puts a stored target together again.
+func (t NewTarget) target() (sift.Target, error) {
+	var o options
+	d := json.NewDecoder(bytes.NewReader(t.Options))
+	d.DisallowUnknownFields() // what a newer version has written cannot be run as it was meant
+	if err := d.Decode(&o); err != nil {
+		return sift.Target{}, fmt.Errorf("read the options of a target: %w", err)
+	}
+	return sift.Target{
+		URL: t.URL, Mode: o.Mode, Pages: o.Pages, Grep: o.Grep, MaxAge: o.MaxAge, MaxChars: o.MaxChars,
+		Offset: o.Offset, Snapshot: o.Snapshot, Timeout: o.Timeout,
+	}, nil
+}
+
+// encode writes compact JSON, without the escapes for HTML that would make it
+// longer than what the caller wrote.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// storable finds what would not be read back as it was written, so that a list
+// could be taken for another.
+func storable(t sift.Target) error {
+	if t.Password != "" {
+		return errors.New("password cannot be in a batch, since the list is stored; ask for that one with /v1/fetch")
+	}
+	for _, s := range []string{t.URL, string(t.Mode), t.Pages, t.Grep, t.Snapshot} {
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("%s is not UTF-8 text", sift.Quote(s))
+		}
+	}
+	if t.Timeout != nil && (math.IsNaN(*t.Timeout) || math.IsInf(*t.Timeout, 0)) {
+		return errors.New("timeout is not a number of seconds")
+	}
+	return nil
+}
+
+// idemKey is the key of a caller's canonical list.
+func idemKey(caller string, list []canonical) (string, error) {
+	b, err := encode(list)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	h.Write([]byte(caller + "\x00"))
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
