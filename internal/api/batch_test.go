@@ -692,7 +692,15 @@ func patient(waits func()) batches {
 
 func TestAWaitEndsWhenItsCallerGoesAway(t *testing.T) {
 	started, ended := make(chan struct{}), make(chan int, 1)
-	srv := httptest.NewServer(New(Config{Auth: keys{}, Batches: patient(func() { close(started) }),
+	b := patient(func() { close(started) })
+	asked := b.job
+	b.job = func(ctx context.Context, c sift.Caller, id string, after int, wait time.Duration) (*sift.Job, error) {
+		if wait == 0 {
+			t.Error("the results were read for nobody")
+		}
+		return asked(ctx, c, id, after, wait)
+	}
+	srv := httptest.NewServer(New(Config{Auth: keys{}, Batches: b,
 		Trace: Trace{Answered: func(_ string, status int, _ time.Duration) { ended <- status }}}).Handler())
 	defer srv.Close()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -31,6 +31,9 @@ type turn struct {
 
 // take waits for a turn, or for ctx to end. Whoever got one gives it back.
 func (t *turns) take(ctx context.Context, c sift.Caller) (giveBack func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	mine := &turn{granted: make(chan struct{})}
 	if !c.Anonymous {
 		mine.caller = c.Name
