@@ -985,6 +985,20 @@ func TestTurnsAreGivenInOrderAndPastWhoHasTheirShare(t *testing.T) {
 	})
 }
 
+func TestWhoHasGoneGetsNoTurn(t *testing.T) {
+	var line turns
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 { // a choice between two that are ready would be made at random
+		if _, err := line.take(gone, sift.Caller{Name: "a"}); err == nil {
+			t.Fatal("a turn was given")
+		}
+	}
+	if line.held != 0 || len(line.waiting) != 0 {
+		t.Errorf("%d held, %d in line", line.held, len(line.waiting))
+	}
+}
+
 // A turn that is granted to whoever leaves at that moment is not lost.
 func TestNoTurnIsLostToWhoLeaves(t *testing.T) {
 	var line turns
