@@ -82,9 +82,17 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 		return metrics.Gate{Slots: cfg.Gate.Global, SlotsInUse: p.gate.InUse(), ParseBytesInUse: bytes, ParseWaiting: waiting}
 	})
 
+	grace := cmp.Or(opts.Grace, defaultGrace)
+	batches := newBatches(cfg.Batch, p, m, log, grace)
+	m.WatchBatch(watchBatches(p, batches))
+	// Before anybody can ask: what was live when the last server ended is not.
+	if err := batches.Recover(ctx); err != nil {
+		return fmt.Errorf("mark the batch jobs that were running: %w", err)
+	}
+
 	var stopping atomic.Bool
 	edge := api.Config{
-		Fetcher: p.pipeline, Auth: people, Log: log, Version: opts.Version, Trace: httpTrace(m),
+		Fetcher: p.pipeline, Batches: batches, Auth: people, Log: log, Version: opts.Version, Trace: httpTrace(m),
 		Ready: func() error {
 			if stopping.Load() {
 				return errors.New("stopping")
@@ -107,7 +115,8 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	}
 
 	var flight inFlight
-	srv := api.NewHTTPServer(flight.count(api.New(edge).Handler()), log)
+	service := api.New(edge)
+	srv := api.NewHTTPServer(flight.count(service.Handler()), log)
 	// Requests in flight outlive the stop signal by the grace, no longer.
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer endRequests()
@@ -128,7 +137,7 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var wg sync.WaitGroup
-	failed := make(chan error, 2)
+	failed := make(chan error, 3)
 	serve := func(s *http.Server, l net.Listener) {
 		wg.Go(func() {
 			if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -152,6 +161,11 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 			log.Error("keeping the cache in order failed", "error", err)
 		}
 	})
+	wg.Go(func() {
+		if err := batches.Run(running); err != nil && !errors.Is(err, context.Canceled) {
+			failed <- fmt.Errorf("run batches: %w", err)
+		}
+	})
 	wg.Go(func() { reload(running, people, opts.Reload, log) })
 	wg.Go(func() { pdfs.prepare(running, cfg, log) })
 
@@ -160,8 +174,8 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	case err = <-failed:
 	}
 	stopping.Store(true)
+	service.StopWaiting()
 	stop()
-	grace := cmp.Or(opts.Grace, defaultGrace)
 	told := make(chan struct{})
 	srv.RegisterOnShutdown(func() { // who reads it may rely on it: the listener is closed
 		log.Info("stopping", "grace", grace.String())
