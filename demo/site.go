@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
@@ -30,6 +31,9 @@ type site struct {
 	mu   sync.Mutex
 	seen map[string][]int // statuses served, by path
 }
+
+// slowFor is how long /slow.html takes.
+const slowFor = 1500 * time.Millisecond
 
 // newSite reads Go's pages from a doc folder.
 func newSite(doc string) (*site, error) {
@@ -113,6 +117,15 @@ func (s *site) handler() (http.Handler, error) {
 		_, _ = io.WriteString(w, "<p>A beginning, and then")
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
+	})
+	mux.HandleFunc("GET /slow.html", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(slowFor):
+		case <-r.Context().Done():
+		}
+		w.Header().Set("Content-Type", utf8HTML)
+		w.Header().Set("Cache-Control", "no-store") // slow each time
+		_, _ = w.Write(s.pages["asm.html"])
 	})
 	mux.HandleFunc("GET /held/{n}", func(w http.ResponseWriter, r *http.Request) {
 		s.waiting <- struct{}{}

@@ -48,6 +48,9 @@ func (d *demo) steps() []namedStep {
 		{"A page that never ends: one deadline", d.deadline},
 		{"Not found, with what the site says about it", d.notFound},
 		{"Three at once from one host: the third is told to wait", d.busy},
+		{"A batch: a list is taken at once, and can be called off", d.cancelBatch},
+		{"The same list afresh, collected when it is done", d.collectBatch},
+		{"A batch on the command line, from a file with a URL a line", d.submitOnTheCommandLine},
 		{"The same page on the command line, without a server", func(ctx context.Context, s *step) error { return d.commandLine(ctx, s, first) }},
 		{"Metrics", d.metrics},
 	}
