@@ -178,7 +178,8 @@ func (w *waiting) ask(ctx context.Context, step time.Duration) (*client.Job, err
 			return job, nil
 		}
 		f := sift.AsFailure(err)
-		if again := f.Code == sift.CodeUnreachable || f.Code == sift.CodeTimeout || f.Code == sift.CodeBusy; !again || !w.heard || ctx.Err() != nil {
+		away := f.Code == sift.CodeUnreachable || f.Code == sift.CodeTimeout
+		if again := f.Code == sift.CodeBusy || away && w.heard; !again || ctx.Err() != nil {
 			return nil, err
 		}
 		if since.IsZero() {
