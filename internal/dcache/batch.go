@@ -47,16 +47,26 @@ func (db *DB) change(ctx context.Context, op string, fn func(ctx context.Context
 // changeOne is a change by one statement of at most one row.
 func (db *DB) changeOne(ctx context.Context, op, stmt string, args ...any) (changed bool, err error) {
 	err = db.change(ctx, op, func(ctx context.Context, tx *sql.Tx) error {
-		n, err := execCount(ctx, tx, stmt, args...)
+		n, err := rowsChanged(tx.ExecContext(ctx, stmt, args...))
 		changed = n > 0
 		return err
 	})
 	return changed && err == nil, err
 }
 
-// execCount tells how many rows a statement has changed.
-func execCount(ctx context.Context, tx *sql.Tx, stmt string, args ...any) (int64, error) {
-	r, err := tx.ExecContext(ctx, stmt, args...)
+// within is a statement of the writer in one of its transactions, which closes
+// it when it ends.
+func within(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt) statement {
+	return tx.StmtContext(ctx, stmt)
+}
+
+type statement interface {
+	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, args ...any) *sql.Row
+}
+
+// rowsChanged is for the two results of an Exec.
+func rowsChanged(r sql.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
@@ -113,7 +123,7 @@ func (db *DB) CreateJob(ctx context.Context, j batch.NewJob, caps batch.Caps, l 
 		if err := checkCaps(ctx, tx, j.Caller.Name, caps); err != nil {
 			return err
 		}
-		if _, err := makeBatchRoom(ctx, tx, caps.MaxBytes-nbytes, ""); errors.Is(err, batch.ErrNoRoom) {
+		if _, err := db.makeBatchRoom(ctx, tx, caps.MaxBytes-nbytes, ""); errors.Is(err, batch.ErrNoRoom) {
 			return &batch.CapError{Cap: batch.CapBytes, Limit: caps.MaxBytes}
 		} else if err != nil {
 			return err
@@ -164,13 +174,8 @@ func insertJob(ctx context.Context, tx *sql.Tx, j batch.NewJob, l batch.Lease, n
 	if err != nil {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, sqlInsertTarget)
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
 	for i, t := range j.Targets {
-		if _, err := insert.ExecContext(ctx, j.ID, i, t.URL, notNil(t.Options)); err != nil {
+		if _, err := tx.ExecContext(ctx, sqlInsertTarget, j.ID, i, t.URL, notNil(t.Options)); err != nil {
 			return err
 		}
 	}
@@ -234,7 +239,13 @@ const sqlStartTarget = `UPDATE batch_target SET status = 'running'
 
 // StartTarget makes a pending target running: see batch.Store.
 func (db *DB) StartTarget(ctx context.Context, c batch.Claim, idx int) (bool, error) {
-	return db.changeOne(ctx, "start target", sqlStartTarget, c.JobID, idx, c.Epoch)
+	started := false
+	err := db.change(ctx, "start target", func(ctx context.Context, tx *sql.Tx) error {
+		n, err := rowsChanged(within(ctx, tx, db.startTarget).ExecContext(ctx, c.JobID, idx, c.Epoch))
+		started = n > 0
+		return err
+	})
+	return started && err == nil, err
 }
 
 const (
@@ -270,17 +281,17 @@ func (db *DB) FinishTarget(ctx context.Context, c batch.Claim, o batch.Outcome, 
 		if o.Result != nil {
 			result = []byte(o.Result)
 		}
-		n, err := execCount(ctx, tx, sqlFinishTarget, c.JobID, o.Idx, c.Epoch, result, o.Error, string(o.Hint), l.ExpiredAt().UnixMilli())
+		n, err := rowsChanged(within(ctx, tx, db.finishTarget).ExecContext(ctx, c.JobID, o.Idx, c.Epoch, result, o.Error, string(o.Hint), l.ExpiredAt().UnixMilli()))
 		if err != nil || n == 0 {
 			return err
 		}
 		more := len(o.Result) + len(o.Error) + len(o.Hint)
-		err = tx.QueryRowContext(ctx, sqlTargetFinished, c.JobID, c.Epoch, more, l.Now.UnixMilli()).Scan(&f.Job, &f.NBytes)
+		err = within(ctx, tx, db.targetFinished).QueryRowContext(ctx, c.JobID, c.Epoch, more, l.Now.UnixMilli()).Scan(&f.Job, &f.NBytes)
 		if err != nil {
 			return err
 		}
 		f.Stored = true
-		f.Evicted, err = makeBatchRoom(ctx, tx, o.MaxBytes, c.JobID)
+		f.Evicted, err = db.makeBatchRoom(ctx, tx, o.MaxBytes, c.JobID)
 		return err
 	}
 	for {
@@ -326,7 +337,7 @@ const (
 // FailJob fails a running job: see batch.Store.
 func (db *DB) FailJob(ctx context.Context, c batch.Claim, reason string, l batch.Lease) (failed bool, err error) {
 	err = db.change(ctx, "fail job", func(ctx context.Context, tx *sql.Tx) error {
-		n, err := execCount(ctx, tx, sqlFailJob, reason, l.Now.UnixMilli(), c.JobID, c.Epoch)
+		n, err := rowsChanged(tx.ExecContext(ctx, sqlFailJob, reason, l.Now.UnixMilli(), c.JobID, c.Epoch))
 		if failed = n > 0; err != nil || !failed {
 			return err
 		}
@@ -384,7 +395,7 @@ func (db *DB) MarkInFlightFailed(ctx context.Context, reason string, now time.Ti
 		if _, err := tx.ExecContext(ctx, sqlMarkCancelled, reason, now.UnixMilli()); err != nil {
 			return err
 		}
-		n, err := execCount(ctx, tx, sqlMarkLive, reason, now.UnixMilli())
+		n, err := rowsChanged(tx.ExecContext(ctx, sqlMarkLive, reason, now.UnixMilli()))
 		if jobs = int(n); err != nil {
 			return err
 		}

@@ -50,9 +50,9 @@ func deleteOldest(ctx context.Context, tx *sql.Tx, lease int64, keep string) (nb
 // makeBatchRoom deletes jobs that have ended, oldest lease first and never
 // keep, until all together take at most limit. Where that cannot be, or is too
 // much for one transaction, it deletes nothing.
-func makeBatchRoom(ctx context.Context, tx *sql.Tx, limit int64, keep string) (jobs int, err error) {
+func (db *DB) makeBatchRoom(ctx context.Context, tx *sql.Tx, limit int64, keep string) (jobs int, err error) {
 	var have, staying int64
-	if err := tx.QueryRowContext(ctx, sqlBatchBytes).Scan(&have); err != nil || have <= limit {
+	if err := within(ctx, tx, db.batchBytes).QueryRowContext(ctx).Scan(&have); err != nil || have <= limit {
 		return 0, err
 	}
 	if err := tx.QueryRowContext(ctx, sqlStaying, keep).Scan(&staying); err != nil {
@@ -82,7 +82,7 @@ func makeBatchRoom(ctx context.Context, tx *sql.Tx, limit int64, keep string) (j
 func (db *DB) evictJobs(ctx context.Context, op string, limit int64, keep string) (jobs int, err error) {
 	return db.deleteWhile(ctx, op, math.MaxInt64, keep, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		var have int64
-		err := tx.QueryRowContext(ctx, sqlBatchBytes).Scan(&have)
+		err := within(ctx, tx, db.batchBytes).QueryRowContext(ctx).Scan(&have)
 		return have > limit, err
 	})
 }

@@ -50,7 +50,7 @@ type Config struct {
 type Trace struct {
 	OnStored func(bytes int64)        // an entry was stored and takes this much
 	OnEvict  func(n int, bytes int64) // entries were removed to make room
-	OnError  func(err error)          // Run could not do something; it goes on and tries again
+	OnError  func(err error)          // Run could not do something, or a read could not renew a lease; it is tried again
 }
 
 func (t *Trace) stored(bytes int64) {
@@ -81,6 +81,9 @@ type DB struct {
 	reader *sql.DB // a few that can only read
 
 	latest, bySnapshot *sql.Stmt // on reader
+
+	// On writer: what every target of a batch needs.
+	startTarget, finishTarget, targetFinished, batchBytes *sql.Stmt
 
 	packers chan *packer  // each Put holds one: bounds memory and encoders
 	decoder *zstd.Decoder // for reader connections
@@ -146,10 +149,27 @@ func (db *DB) open(ctx context.Context) (err error) {
 	}
 	db.reader.SetMaxOpenConns(readers)
 	db.reader.SetMaxIdleConns(readers)
+	return db.prepare(ctx)
+}
+
+// prepare compiles the statements of every request and every target once.
+func (db *DB) prepare(ctx context.Context) (err error) {
 	if db.latest, err = db.reader.PrepareContext(ctx, sqlLatest); err != nil {
 		return err
 	}
-	db.bySnapshot, err = db.reader.PrepareContext(ctx, sqlBySnapshot)
+	if db.bySnapshot, err = db.reader.PrepareContext(ctx, sqlBySnapshot); err != nil {
+		return err
+	}
+	if db.startTarget, err = db.writer.PrepareContext(ctx, sqlStartTarget); err != nil {
+		return err
+	}
+	if db.finishTarget, err = db.writer.PrepareContext(ctx, sqlFinishTarget); err != nil {
+		return err
+	}
+	if db.targetFinished, err = db.writer.PrepareContext(ctx, sqlTargetFinished); err != nil {
+		return err
+	}
+	db.batchBytes, err = db.writer.PrepareContext(ctx, sqlBatchBytes)
 	return err
 }
 

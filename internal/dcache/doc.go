@@ -8,7 +8,7 @@
 //
 //	db, err := dcache.Open(ctx, dcache.Config{Dir: dir, MaxBytes: 512 << 20})
 //	…
-//	go db.Run(ctx) // batched last-use times, eviction, checkpoints
+//	go db.Run(ctx) // noted last-use times, eviction, checkpoints
 //	err = db.Put(ctx, entry)
 //	entry, ok, err := db.Latest(ctx, caller.Class, key)
 //
@@ -19,11 +19,20 @@
 // costs at most a worse choice of what to evict.
 //
 // The content cache holds Config.MaxBytes; the least recently used entries go
-// first. The file stays near that figure: freed pages are used again, given
+// first. The file stays near what is held: freed pages are used again, given
 // back to the disk when many are free, and the write-ahead log is cut to
 // 4 MiB whenever it was longer.
 //
+// DB is a batch.Store too: jobs and targets of batches are in the same file,
+// by the same writer and readers. They are bounded by their own lease and
+// bytes, which come with each call, and have no part in Config.MaxBytes; the
+// two together are about what the file takes. What a method of batch.Store has
+// answered with a nil error is on disk. It costs one durable commit, and none
+// where nothing has changed; so a target of a batch costs two, its start and its
+// end. Expired jobs are deleted by SweepJobs, which its runner calls; Run gives
+// their pages back as it does those of the cache.
+//
 // Errors say what happened and what to do next, for the operator; tell them
 // apart with errors.Is and the Err values of this package. They name the
-// store's folder and never a URL.
+// store's folder and never a URL or what a caller has sent.
 package dcache

@@ -78,6 +78,27 @@ func playChild(role string, args []string) error {
 		}
 		return db.Close()
 
+	case "batch": // DIR: drains batch jobs until it is killed
+		return playBatch(ctx, args[0])
+
+	case "batchsteps": // DIR N: the first N transactions of a job, then waits to be killed
+		n, err := strconv.Atoi(args[1])
+		if err != nil {
+			return err
+		}
+		db, err := Open(ctx, Config{Dir: args[0], MaxBytes: 1 << 20})
+		if err != nil {
+			return err
+		}
+		for _, step := range batchSteps(ctx, db)[:n] {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		fmt.Println("there")
+		_, err = io.ReadAll(os.Stdin)
+		return err
+
 	case "lock": // DIR: locks it and waits to be killed
 		if _, err := LockServer(args[0]); err != nil {
 			return err
