@@ -18,8 +18,8 @@ import (
 // How long a target waits for a slot before it asks again, and a worker for a
 // store that cannot be written to. The number of tries has no bound.
 const (
-	slotWaitMin, slotWaitMax   = 100 * time.Millisecond, 2 * time.Second
-	storeWaitMin, storeWaitMax = time.Second, 15 * time.Second
+	firstSlotWait, longestSlotWait   = 100 * time.Millisecond, 2 * time.Second
+	firstStoreWait, longestStoreWait = time.Second, 15 * time.Second
 )
 
 // maxErrorText is how much of a failure's text is stored, in bytes.
@@ -32,22 +32,22 @@ const maxRetrying = 64
 // work takes jobs, one after the other, until ctx ends. Fetches run in
 // fetching; what is left to do beside it is added to others.
 func (r *Runner) work(ctx, fetching context.Context, others *sync.WaitGroup) {
-	wait := storeWaitMin
+	wait := firstStoreWait
 	for ctx.Err() == nil {
 		job, ok, err := r.claimJob(ctx)
 		woken := r.wake
 		rest := pollEvery
 		switch {
 		case ok:
-			wait = storeWaitMin
+			wait = firstStoreWait
 			r.drain(ctx, fetching, others, job)
 			continue
 		case err != nil:
 			r.log.Error("no batch job could be taken from the store", "error", err)
 			woken, rest = nil, between(wait)
-			wait = min(2*wait, storeWaitMax)
+			wait = min(2*wait, longestStoreWait)
 		default:
-			wait = storeWaitMin
+			wait = firstStoreWait
 		}
 		timer := time.NewTimer(rest)
 		select {
@@ -110,18 +110,18 @@ func (d *drain) target(ctx, fetching context.Context, t ClaimedTarget, toCome in
 	// A list whose own text is as large as a job may be cannot have been
 	// submitted; but where it was, its failures still find room.
 	limit = max(limit, keptForOthers)
-	came, how := d.fetch(ctx, fetching, t, int(limit))
-	switch how {
+	got, end := d.fetch(ctx, fetching, t, int(limit))
+	switch end {
 	case noSlot:
 		d.release(ctx, t.Idx)
 		return false
 	case cutOff:
 		return false // left to the next Recover
 	}
-	f, err := d.finishTarget(ctx, came.outcome(t.Idx, d.cfg.MaxBytes))
-	if errors.Is(err, ErrNoRoom) && came.failure == nil {
-		came = failed(sift.Fail(sift.CodeTooLong, "the answer of %d bytes finds no room beside what the other batch jobs hold; ask for it with /v1/fetch, or submit it again later", len(came.result)))
-		f, err = d.finishTarget(ctx, came.outcome(t.Idx, d.cfg.MaxBytes))
+	f, err := d.finishTarget(ctx, got.outcome(t.Idx, d.cfg.MaxBytes))
+	if errors.Is(err, ErrNoRoom) && got.failure == nil {
+		got = failed(sift.Fail(sift.CodeTooLong, "the answer of %d bytes finds no room beside what the other batch jobs hold; ask for it with /v1/fetch, or submit it again later", len(got.result)))
+		f, err = d.finishTarget(ctx, got.outcome(t.Idx, d.cfg.MaxBytes))
 	}
 	if err != nil {
 		d.lose(ctx, t.Idx, true, err)
@@ -132,7 +132,7 @@ func (d *drain) target(ctx, fetching context.Context, t ClaimedTarget, toCome in
 		return false // the job was cancelled, and is gone
 	}
 	d.nbytes = f.NBytes
-	d.finished(t.Idx, came, time.Since(began))
+	d.finished(t.Idx, got, time.Since(began))
 	if f.Job.Live() {
 		return true
 	}
@@ -143,13 +143,13 @@ func (d *drain) target(ctx, fetching context.Context, t ClaimedTarget, toCome in
 }
 
 // finished tells of a target that has been stored.
-func (d *drain) finished(idx int, came outcome, took time.Duration) {
+func (d *drain) finished(idx int, got outcome, took time.Duration) {
 	d.state.done.Add(1)
-	d.cfg.Trace.target(came.code(), took)
-	if came.failure == nil {
-		d.cfg.Trace.stored(len(came.result))
+	d.cfg.Trace.target(got.code(), took)
+	if got.failure == nil {
+		d.cfg.Trace.stored(len(got.result))
 	}
-	d.log.Info("batch target", "job", d.job.JobID, "idx", idx, "outcome", came.code(), "took", took, "bytes", len(came.result))
+	d.log.Info("batch target", "job", d.job.JobID, "idx", idx, "outcome", got.code(), "took", took, "bytes", len(got.result))
 }
 
 // outcome is what a fetch came to: a result or a failure.
@@ -189,22 +189,22 @@ func cut(s string, limit int) string {
 	return s[:end] + more
 }
 
-// how a fetch ended.
-type how int
+// ending is how the work on a target ended.
+type ending int
 
 const (
-	came   how = iota // to an outcome
-	noSlot            // the job was cancelled while it waited for one: nothing was fetched
-	cutOff            // by the end of Run
+	came   ending = iota // to an outcome
+	noSlot               // the job was cancelled while it waited for one: nothing was fetched
+	cutOff               // by the end of Run
 )
 
 // fetch tries a target until there is a slot for it.
-func (d *drain) fetch(ctx, fetching context.Context, t ClaimedTarget, limit int) (outcome, how) {
+func (d *drain) fetch(ctx, fetching context.Context, t ClaimedTarget, limit int) (outcome, ending) {
 	target, err := t.target()
 	if err != nil {
 		return failed(d.internal(t.Idx, err)), came
 	}
-	for wait := slotWaitMin; ; wait = min(2*wait, slotWaitMax) {
+	for wait := firstSlotWait; ; wait = min(2*wait, longestSlotWait) {
 		select {
 		case <-d.state.cancelled:
 			return outcome{}, noSlot
@@ -261,7 +261,7 @@ func (d *drain) failure(idx int, err error) *sift.Failure {
 	if p, ok := errors.AsType[*fanout.PanicError](err); ok {
 		// The value may be made of what the page says, or name it.
 		kind := fmt.Sprintf("%T", p.Value)
-		if p.Value == error(fanout.ErrGoexit) {
+		if p.Value == fanout.ErrGoexit {
 			kind = "runtime.Goexit"
 		}
 		d.log.Error("a batch target panicked", "job", d.job.JobID, "idx", idx, "panic", kind, "stack", string(p.Stack))
@@ -376,7 +376,7 @@ func record(ctx context.Context, write func(context.Context) error) error {
 func (d *drain) retry(ctx context.Context, write func(context.Context) error) {
 	try := func() {
 		defer d.retrying.Add(-1)
-		for wait := storeWaitMin; ; wait = min(2*wait, storeWaitMax) {
+		for wait := firstStoreWait; ; wait = min(2*wait, longestStoreWait) {
 			timer := time.NewTimer(between(wait))
 			select {
 			case <-timer.C:

@@ -23,8 +23,7 @@ type failingJobs map[string]failing
 // failing is why a job has failed.
 type failing struct {
 	reason string
-	idx    int
-	flying bool // the target idx is running, and fails with the job
+	flying bool // a target is running, and fails with the job
 }
 
 func (f failing) inFlight() int {

@@ -326,18 +326,18 @@ func (m *memStore) ReleaseTarget(ctx context.Context, c batch.Claim, idx int) (b
 }
 
 // failRunning fails the targets of a job that are running.
-func (m *memStore) failRunning(j *memJob, reason, by string) (any bool) {
+func (m *memStore) failRunning(j *memJob, reason, by string) (changed bool) {
 	for i := range j.parts {
 		if p := &j.parts[i]; p.Status == sift.TargetRunning {
 			m.setTarget(j, i, sift.TargetFailed, by)
 			p.Error, p.Hint = reason, sift.HintFresh
 			j.nbytes += int64(len(reason) + len(p.Hint))
 			j.done++
-			any = true
+			changed = true
 			m.writes[fmt.Sprintf("%s/%d", j.ID, i)]++
 		}
 	}
-	return any
+	return changed
 }
 
 func (m *memStore) FailJob(ctx context.Context, c batch.Claim, reason string, l batch.Lease) (bool, error) {

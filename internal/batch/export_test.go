@@ -1,0 +1,13 @@
+package batch
+
+import "time"
+
+// Watched is how many jobs are waited for.
+func Watched(r *Runner) int {
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	return len(r.hub.jobs)
+}
+
+// SetWall makes wall the computer's clock.
+func SetWall(r *Runner, wall func() time.Time) { r.clock.wall = wall }
