@@ -144,7 +144,7 @@ func (b *batchCall) submit(ctx context.Context, body batch, wait bool, limit tim
 	if !wait {
 		return nil
 	}
-	return b.wait(ctx, answer.JobID, -1, limit)
+	return b.wait(ctx, answer.JobID, -1, limit, true)
 }
 
 // batch is the body of a submit, and where its targets come from.

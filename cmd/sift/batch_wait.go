@@ -66,7 +66,7 @@ it is waited for is tried again for a minute.`,
 		if err := b.connect(); err != nil {
 			return err
 		}
-		return b.wait(ctx, args[0], after, limit)
+		return b.wait(ctx, args[0], after, limit, false)
 	})
 	afterFlag(c, &after)
 	c.Flags().StringVar(&timeout, "timeout", "", "wait no longer than that, in `SECONDS` or as 1m30s; the job goes on")
@@ -98,15 +98,15 @@ type waiting struct {
 }
 
 // wait prints the targets behind index after as they are finished, and decides
-// how the program ends.
-func (b *batchCall) wait(ctx context.Context, id string, after int, limit time.Duration) error {
+// how the program ends. heard says that the server has answered already.
+func (b *batchCall) wait(ctx context.Context, id string, after int, limit time.Duration, heard bool) error {
 	limited := ctx
 	if limit > 0 {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	w := &waiting{b: b, job: b.c.Job, id: id, next: after + 1}
+	w := &waiting{b: b, job: b.c.Job, id: id, next: after + 1, heard: heard}
 	job, err := w.follow(limited)
 	w.bar.clear()
 	switch {
