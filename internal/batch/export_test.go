@@ -11,3 +11,9 @@ func Watched(r *Runner) int {
 
 // SetWall makes wall the computer's clock.
 func SetWall(r *Runner, wall func() time.Time) { r.clock.wall = wall }
+
+// SetStart is what the computer's clock showed when r was made.
+func SetStart(r *Runner, start time.Time) { r.clock.start = start }
+
+// Lost is how many jobs are shown as failed and not written so.
+func Lost(r *Runner) int { return len(r.lost.look()) }
