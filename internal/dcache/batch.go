@@ -112,7 +112,7 @@ func (db *DB) CreateJob(ctx context.Context, j batch.NewJob, caps batch.Caps, l 
 		switch {
 		case err == nil && !j.Fresh:
 			c.Reused = true
-			if !worthRenewing(lease, l) {
+			if !worthRenewing(c.Status, lease, l) {
 				return nil
 			}
 			_, err := tx.ExecContext(ctx, sqlRenew, l.Now.UnixMilli(), c.ID, j.Caller.Name, l.ExpiredAt().UnixMilli())

@@ -37,7 +37,7 @@ func (db *DB) Job(ctx context.Context, caller, id string, after int, l batch.Lea
 		return sift.Job{}, false, &fault{kind: ErrCorrupt, text: op + ": " + db.sentence(ErrCorrupt),
 			cause: fmt.Errorf("a job has %d of %d targets", len(job.Targets), job.TargetsTotal)}
 	}
-	if worthRenewing(lease, l) {
+	if worthRenewing(job.Status, lease, l) {
 		if err := db.renew(ctx, caller, id, l); err != nil {
 			db.trace.failed(err)
 		}
@@ -76,11 +76,23 @@ func (db *DB) readJob(ctx context.Context, caller, id string, after int, l batch
 	return job, lease, rows.Err()
 }
 
-// worthRenewing spares a caller that asks every second a durable commit each
-// time.
-func worthRenewing(lease int64, l batch.Lease) bool {
+// What a lease must gain to be worth a durable commit. A job that has ended is
+// kept for as long as it is read, and goes before others when it is not: each
+// read counts, but for those of somebody who does nothing else. A live one goes
+// to nobody's room and does not expire, and its next target renews the lease, so
+// that asking for it often need not cost much.
+const (
+	endedGain = 50 * time.Millisecond
+	liveGain  = 1000 // this part of TTL
+)
+
+func worthRenewing(status sift.JobStatus, lease int64, l batch.Lease) bool {
 	gain := time.Duration(l.Now.UnixMilli()-lease) * time.Millisecond
-	return gain > 0 && gain >= l.TTL/1000
+	least := l.TTL / liveGain
+	if !status.Live() {
+		least = min(least, endedGain)
+	}
+	return gain > 0 && gain >= least
 }
 
 // The job may have expired or gone since it was read.

@@ -161,7 +161,8 @@ func TestEachIntentIsOneDurableCommitAndATargetTwo(t *testing.T) {
 			t.Error(ok, err)
 		}
 	})
-	// The lease was renewed at 3 h; a thousandth of 24 h is 86.4 s.
+	// The lease was renewed at 3 h; a thousandth of 24 h is 86.4 s. The job is
+	// live.
 	const worth = 86_400 * time.Millisecond
 	read := func(at time.Duration) func() {
 		return func() {
@@ -202,6 +203,10 @@ func TestEachIntentIsOneDurableCommitAndATargetTwo(t *testing.T) {
 			t.Error(c, found, err)
 		}
 	})
+	// One that has ended is kept by what it gains from a read.
+	costs("reads of an ended job that gain too little", 0, read(5*time.Hour+endedGain-time.Millisecond))
+	costs("a read of an ended job", 1, read(5*time.Hour+endedGain))
+	costs("the next read of it", 1, read(5*time.Hour+2*endedGain))
 	costs("cancelling again", 0, func() {
 		if c, found, err := db.CancelJob(ctx, "a", id, leaseAt(0)); c.Changed || !found || err != nil {
 			t.Error(c, found, err)
