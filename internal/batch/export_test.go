@@ -1,6 +1,10 @@
 package batch
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // Watched is how many jobs are waited for.
 func Watched(r *Runner) int {
@@ -17,3 +21,13 @@ func SetStart(r *Runner, start time.Time) { r.clock.start = start }
 
 // Lost is how many jobs are shown as failed and not written so.
 func Lost(r *Runner) int { return len(r.lost.look()) }
+
+// LostJobs are their ids.
+func LostJobs(r *Runner) []string { return slices.Collect(maps.Keys(r.lost.look())) }
+
+// ClaimedJobs is how many jobs are being worked on.
+func ClaimedJobs(r *Runner) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.claimed)
+}

@@ -99,7 +99,7 @@ func TestTheLogTellsNothingOfWhatIsFetched(t *testing.T) {
 				runtime.Goexit()
 				return batch.Result{}, nil
 			})
-			set("breaks.example", func(_ context.Context, t batch.Target) (batch.Result, error) {
+			set("breaks.example", func(context.Context, batch.Target) (batch.Result, error) {
 				return batch.Result{}, secret("breaks.example")
 			})
 			tries := 0

@@ -140,7 +140,7 @@ func TestATargetThatTheStopCutsOffHasNotFailed(t *testing.T) {
 }
 
 func TestAnAnswerThatComesAsTheGraceEndsIsKept(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(_ *testing.T, w *world) {
 		w.pages["http://slow/"] = func(ctx context.Context, _ batch.Target) (batch.Result, error) {
 			<-ctx.Done()
 			return answer("kept"), nil
@@ -225,7 +225,7 @@ func TestAClockThatIsSetTakesNobodysJobAway(t *testing.T) {
 			wall := func() time.Time { return time.Now().Add(set) }
 			batch.SetWall(w.Runner, wall)
 			w.start()
-			id := w.ended("a", w.submit("a", "http://one/").JobID).ID
+			w.ended("a", w.submit("a", "http://one/").JobID)
 			there := func(want bool) {
 				t.Helper()
 				jobs, err := w.Jobs(t.Context(), caller("a"))
@@ -244,7 +244,7 @@ func TestAClockThatIsSetTakesNobodysJobAway(t *testing.T) {
 			time.Sleep(time.Minute)
 			there(false)
 			// And a lease that was renewed by the new clock is as long as any.
-			id = w.ended("a", w.submit("a", "http://one/").JobID).ID
+			id := w.ended("a", w.submit("a", "http://one/").JobID).ID
 			time.Sleep(59 * time.Minute)
 			there(true)
 			if j := w.job("a", id); j.CreatedAt.Sub(wall()).Abs() > time.Hour {
