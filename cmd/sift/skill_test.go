@@ -363,3 +363,48 @@ func TestTheFiguresOfTheSkillAreTheDefaults(t *testing.T) {
 		t.Errorf("a caller may have %d jobs", cfg.Batch.JobsPerCaller)
 	}
 }
+
+// The pages are not there for the server, which has another name server to
+// ask; everything else about the requests is as it is written.
+func TestEveryRequestOfTheSkillIsTaken(t *testing.T) {
+	t.Parallel()
+	site, dir := newSite(t), t.TempDir()
+	s := serve(t, dir, nil, "--config", writeFile(t, dir, "sift.toml", site.settings("")+caller("ann")))
+	request := regexp.MustCompile(`^curl -s "\$SIFT_URL(/[^"]*)" -H "Authorization: Bearer \$SIFT_KEY"( -H 'Accept: ([a-z/]+)')?( -d '([^']*)')?$`)
+	job, taken := "", 0
+	for line := range strings.Lines(skill(t).text) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "curl") {
+			continue
+		}
+		m := request.FindStringSubmatch(line)
+		if m == nil {
+			t.Errorf("%q is no request that this test understands", line)
+			continue
+		}
+		method := "GET"
+		if m[5] != "" {
+			method = "POST"
+		}
+		got := ask(method, s.url+strings.Replace(m[1], "JOB", job, 1), keyOf("ann"), m[5], "Accept", m[3])
+		want := 502 // there is no such name
+		switch {
+		case strings.HasPrefix(m[1], "/v1/batch/"):
+			want = 200
+		case m[1] == "/v1/batch":
+			want = 202
+			var answer sift.Submitted
+			if err := json.Unmarshal([]byte(got.body), &answer); err != nil {
+				t.Errorf("%q: %v", got.body, err)
+			}
+			job = answer.JobID
+		}
+		if got.status != want || want == 502 && !strings.Contains(got.body, `"code":"unreachable"`) {
+			t.Errorf("%q: %+v", line, got)
+		}
+		taken++
+	}
+	if taken < 4 {
+		t.Errorf("only %d requests", taken)
+	}
+}

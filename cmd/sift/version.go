@@ -48,6 +48,7 @@ func exitCodesTopic() *cobra.Command {
 sift batch wait ends by how the job ended: with 0 when it is done, 11 when it is
 partial, after a failed job with the code of its first target's failure (1 where
 the job itself failed: restart, store), after a cancelled one with 11 when some
-targets were answered, else with 1. Interrupted, it leaves the job alone.`,
+targets were answered, else with 1. Ctrl-C (130) and --timeout (4) leave the job
+alone.`,
 	}
 }
