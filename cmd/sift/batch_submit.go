@@ -234,8 +234,9 @@ func plainBody(file string, text []byte, mode sift.Mode, fresh bool) ([]byte, []
 
 const exampleBody = `{"targets":[{"url":"https://example.com/"}]}`
 
-// urlStart is how a URL begins, whatever its scheme.
-var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+// urlStart is how a URL begins, whatever its scheme. A host and a port without
+// one would begin like a scheme, but for the slashes.
+var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
 func noTargets(file string) error {
 	return usagef("%s holds no target; write one URL a line, or JSON such as %s", file, exampleBody)

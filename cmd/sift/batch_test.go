@@ -296,6 +296,7 @@ func TestABatchIsMadeFromURLsOrFromJSON(t *testing.T) {
 		{in: "ftp://a.example/", want: `{"targets":[{"url":"ftp://a.example/"}]}`}, // the server refuses it, with its reason
 		{in: "", err: "list holds no target"},
 		{in: "https://a.example/\n\nb.example/page\n", err: `list, line 3: "b.example/page" is no URL; write one a line, with https:// or http:// in front`},
+		{in: "b.example:443/page\n", err: `list, line 1: "b.example:443/page" is no URL; write one a line, with https:// or http:// in front`},
 		{in: "https://a.example/ https://b.example/", err: "list, line 1: \"https://a.example/ https://b.example/\" has a space in it; write one URL a line"},
 		{in: "# x\n\"https://a.example/\",\n", err: "list, line 2: "},
 		{in: "https://a.example/\nurl\x00\n", err: "list, line 2: there is a control character"},
@@ -755,19 +756,37 @@ func TestAWaitAsksAgainSoonAfterAChangeAndSeldomWhileNothingHappens(t *testing.T
 	t.Parallel()
 	done := []int{0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3}
 	want := []time.Duration{0, 1, 2, 4, 1, 2, 1, 2, 4, 8, 16, 30, 30}
-	var got []time.Duration
-	w := &waiting{b: &batchCall{p: &program{stdio: stdio{out: io.Discard, err: io.Discard}}}, id: "one"}
-	w.job = func(_ context.Context, _ string, _ int, wait time.Duration) (*client.Job, error) {
-		j := &client.Job{Job: sift.Job{Status: sift.JobRunning, TargetsDone: done[len(got)]}, JSON: []byte(`{"targets":[]}`)}
-		if got = append(got, wait/time.Second); len(got) == len(done) {
-			j.Status = sift.JobDone
-		}
-		return j, nil
-	}
-	if _, err := w.follow(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("seconds (-want +got):\n%s", diff)
+	for name, holds := range map[string]bool{"a server that waits": true, "one that does not": false} {
+		synctest.Test(t, func(t *testing.T) {
+			var got []time.Duration
+			w := &waiting{b: &batchCall{p: &program{stdio: stdio{out: io.Discard, err: io.Discard}}}, id: "one"}
+			w.job = func(_ context.Context, _ string, _ int, wait time.Duration) (*client.Job, error) {
+				i := len(got)
+				got = append(got, wait/time.Second)
+				if holds && i > 0 && done[i] == done[i-1] {
+					<-time.After(wait)
+				}
+				j := &client.Job{Job: sift.Job{Status: sift.JobRunning, TargetsDone: done[i]}, JSON: []byte(`{"targets":[]}`)}
+				if len(got) == len(done) {
+					j.Status = sift.JobDone
+				}
+				return j, nil
+			}
+			start := time.Now()
+			if _, err := w.follow(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, seconds (-want +got):\n%s", name, diff)
+			}
+			// Nine times nothing had changed.
+			took, least := time.Since(start), 9*time.Second
+			if holds {
+				least = (1 + 2 + 1 + 1 + 2 + 4 + 8 + 16 + 30) * time.Second
+			}
+			if took != least {
+				t.Errorf("%s: it took %v, not %v", name, took, least)
+			}
+		})
 	}
 }

@@ -141,6 +141,7 @@ func (w *waiting) follow(ctx context.Context) (*client.Job, error) {
 	var before sift.Job
 	step := time.Duration(0) // to begin with, what is there already
 	for {
+		start := time.Now()
 		job, err := w.ask(ctx, step)
 		if err != nil {
 			return nil, err
@@ -156,9 +157,17 @@ func (w *waiting) follow(ctx context.Context) (*client.Job, error) {
 			return job, nil
 		}
 		w.bar.show(job.TargetsDone, job.TargetsTotal, w.seen.failed)
-		if step = min(2*step, lastStep); job.Status != before.Status || job.TargetsDone != before.TargetsDone {
+		if job.Status != before.Status || job.TargetsDone != before.TargetsDone {
 			before, step = job.Job, firstStep
+			continue
 		}
+		// A server that does not hold its answer back is not asked in a loop.
+		if early := firstStep - time.Since(start); early > 0 {
+			if err := pause(ctx, early); err != nil {
+				return nil, err
+			}
+		}
+		step = min(2*step, lastStep)
 	}
 }
 
@@ -166,7 +175,7 @@ func (w *waiting) follow(ctx context.Context) (*client.Job, error) {
 // before may be away for a while.
 func (w *waiting) ask(ctx context.Context, step time.Duration) (*client.Job, error) {
 	var since time.Time
-	pause := firstRetry
+	next := firstRetry
 	for {
 		job, err := w.job(ctx, w.id, w.next-1, step)
 		if err == nil {
@@ -187,18 +196,26 @@ func (w *waiting) ask(ctx context.Context, step time.Duration) (*client.Job, err
 			w.bar.clear()
 			w.b.p.notice("%s; trying again for %s", shown(f.Message), outage)
 		}
-		wait := max(pause, f.RetryAfter)
+		wait := max(next, f.RetryAfter)
 		if time.Since(since)+wait > outage {
 			return nil, err
 		}
-		pause = min(2*pause, lastRetry)
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, ctx.Err()
+		next = min(2*next, lastRetry)
+		if err := pause(ctx, wait); err != nil {
+			return nil, err
 		}
+	}
+}
+
+// pause waits, unless ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
