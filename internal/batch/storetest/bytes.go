@@ -39,6 +39,18 @@ func renew(s *suite) {
 	if !s.peek("a", id, at(ttl+ttl/2-1)) {
 		s.Error("a read with an older clock took from the lease")
 	}
+	for name, end := range map[string]func(c batch.Claim){
+		"a target that finished": func(c batch.Claim) { s.finish(c, answered(0), at(0)) },
+		"a job that failed":      func(c batch.Claim) { _, err := s.FailJob(s.Context(), c, "store: full", at(0)); s.ok(err) },
+		"a restart":              func(batch.Claim) { _, err := s.MarkInFlightFailed(s.Context(), "restart", at(0).Now); s.ok(err) },
+	} {
+		c := s.running("a", 1, at(ttl/2))
+		s.startTarget(c, 0)
+		end(c)
+		if !s.peek("a", c.JobID, at(ttl+ttl/2-1)) {
+			s.Errorf("%s with an older clock took from the lease", name)
+		}
+	}
 }
 
 func sweep(s *suite) {

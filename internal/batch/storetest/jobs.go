@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -43,7 +44,10 @@ func readBack(s *suite) {
 			same(s, "a job with a target in flight", s.job("a", j.ID, at(0)), want)
 		}
 		o := answered(i)
-		if i%3 == 1 {
+		switch {
+		case i == 0:
+			o.Result = json.RawMessage("{}") // the least there can be
+		case i%3 == 1:
 			o = failed(i)
 		}
 		f := s.finish(c.Claim, o, at(0))
@@ -301,7 +305,8 @@ func caps(s *suite) {
 	first := create("a")
 	create("a")
 	s.capped(s.newJob("a", 1), tight, at(0), batch.CapError{Cap: batch.CapPerCaller, Limit: 2, JobID: first})
-	create("b")
+	third := create("b")
+	s.capped(s.newJob("b", 1), batch.Caps{PerCaller: 1, Total: 9, MaxBytes: plenty}, at(0), batch.CapError{Cap: batch.CapPerCaller, Limit: 1, JobID: third})
 	// The caller's own cap is named where both are reached: another's job is
 	// not what is in the way.
 	s.capped(s.newJob("a", 1), tight, at(0), batch.CapError{Cap: batch.CapPerCaller, Limit: 2, JobID: first})
@@ -449,10 +454,10 @@ func list(s *suite) {
 	s.ok(err)
 	last := &want[len(want)-1]
 	last.Status, last.TargetsDone, last.Error = sift.JobFailed, 1, "store: full"
-	for _, limit := range []int{100, 5, 2, 0} {
+	for _, limit := range []int{100, 5, 2, 0, -1} {
 		jobs, err := s.Jobs(s.Context(), "a", limit, at(0))
 		s.ok(err)
-		same(s, fmt.Sprintf("at most %d jobs", limit), append([]sift.Job{}, jobs...), want[:min(limit, 5)])
+		same(s, fmt.Sprintf("at most %d jobs", limit), append([]sift.Job{}, jobs...), want[:max(0, min(limit, 5))])
 	}
 }
 
