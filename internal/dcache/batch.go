@@ -195,7 +195,7 @@ const (
 	WHERE status = 'queued' AND seq = (SELECT seq FROM batch_job WHERE ` + sqlLive + ` AND status = 'queued' ORDER BY seq LIMIT 1)
 	RETURNING id, epoch, caller, caller_class, caller_restricted, caller_anonymous, created_at, nbytes`
 
-	sqlPending = `SELECT idx, url, CAST(options AS BLOB) FROM batch_target WHERE job_id = ? AND status = 'pending' ORDER BY idx`
+	sqlPending = `SELECT idx, url, options FROM batch_target WHERE job_id = ? AND status = 'pending' ORDER BY idx`
 )
 
 // ClaimJob makes the job queued longest running: see batch.Store.

@@ -18,9 +18,7 @@ const (
 	sqlJob = `SELECT id, status, targets_total, targets_done, created_at, error, lease FROM batch_job
 	WHERE id = ? AND caller = ? AND (` + sqlLive + ` OR lease > ?)`
 
-	// A text comes from the driver as a string, and would be copied once more on
-	// its way into bytes.
-	sqlTargets = `SELECT idx, status, error, hint, url, CAST(result AS BLOB) FROM batch_target WHERE job_id = ? AND idx > ? ORDER BY idx`
+	sqlTargets = `SELECT idx, status, error, hint, url, result FROM batch_target WHERE job_id = ? AND idx > ? ORDER BY idx`
 )
 
 // Job reads a job and its targets: see batch.Store.
