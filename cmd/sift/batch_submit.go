@@ -53,7 +53,7 @@ has at most 256 KiB.`,
 	}
 	c.Flags().StringVar(&mode, "mode", "", "`MODE` of the targets that name none: "+modeList())
 	c.Flags().BoolVar(&fresh, "fresh", false, "make a new job although the same list was submitted before")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for the job at once, as `sift batch wait` does, after the answer's line")
+	c.Flags().BoolVar(&wait, "wait", false, "wait for the job at once, as batch wait does; the answer's line comes first")
 	c.Flags().StringVar(&timeout, "timeout", "", "with --wait: wait no longer than that, in `SECONDS` or as 1m30s; the job goes on")
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 	p.askingCommand(c, "the output is JSON in any case; with this a failure is too, and the end of --wait", oneFile, func(ctx context.Context, b *batchCall, args []string) error {

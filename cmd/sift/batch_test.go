@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 
 	"sift.build/sift/internal/client"
 	"sift.build/sift/internal/sift"
@@ -786,6 +787,18 @@ func TestAWaitAsksAgainSoonAfterAChangeAndSeldomWhileNothingHappens(t *testing.T
 			}
 			if took != least {
 				t.Errorf("%s: it took %v, not %v", name, took, least)
+			}
+		})
+	}
+}
+
+// pflag takes what stands in back quotes for the name of a flag's value.
+func TestNoSwitchSeemsToTakeAValueInItsHelp(t *testing.T) {
+	t.Parallel()
+	for path, c := range commands(t) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() == "bool" && strings.Contains(f.Usage, "`") {
+				t.Errorf("%s --%s: %s", path, f.Name, f.Usage)
 			}
 		})
 	}
