@@ -35,7 +35,6 @@ func (r *Runner) work(ctx, fetching context.Context, others *sync.WaitGroup) {
 	wait := firstStoreWait
 	for ctx.Err() == nil {
 		job, ok, err := r.claimJob(ctx)
-		woken := r.wake
 		rest := pollEvery
 		switch {
 		case ok:
@@ -44,14 +43,14 @@ func (r *Runner) work(ctx, fetching context.Context, others *sync.WaitGroup) {
 			continue
 		case err != nil:
 			r.log.Error("no batch job could be taken from the store", "error", err)
-			woken, rest = nil, between(wait)
+			rest = between(wait)
 			wait = min(2*wait, longestStoreWait)
 		default:
 			wait = firstStoreWait
 		}
 		timer := time.NewTimer(rest)
 		select {
-		case <-woken:
+		case <-r.wake:
 		case <-timer.C:
 		case <-ctx.Done():
 		}

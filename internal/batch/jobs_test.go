@@ -296,7 +296,11 @@ func TestCancellingAQueuedJobFetchesNothing(t *testing.T) {
 		if status := w.cancel("a", s.JobID); status != sift.JobCancelled {
 			t.Errorf("it is %s", status)
 		}
-		w.is((<-got).job, "cancelled 0/1: pending")
+		g := <-got
+		w.is(g.job, "cancelled 0/1: pending")
+		if g.took != 0 {
+			t.Errorf("it was waited for %v", g.took)
+		}
 		before <- outcome{result: answer("x")}
 		time.Sleep(time.Minute)
 		synctest.Wait()

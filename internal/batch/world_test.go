@@ -231,6 +231,7 @@ func (w *world) ended(who, id string) *sift.Job {
 			w.Fatal(err)
 		}
 		if running := slices.ContainsFunc(j.Targets, func(t sift.JobTarget) bool { return t.Status == sift.TargetRunning }); !j.Status.Live() && !running {
+			synctest.Wait() // for what follows the store: log and trace
 			return j
 		}
 	}
