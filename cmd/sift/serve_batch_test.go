@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sift.build/sift/internal/sift"
 )
 
@@ -131,10 +133,8 @@ func TestABatchIsTakenAtOnceAndCollectedLater(t *testing.T) {
 			delete(fetched, other)
 			delete(stored, other)
 		}
-		a, _ := json.Marshal(fetched)
-		b, _ := json.Marshal(stored)
-		if string(a) != string(b) {
-			t.Errorf("target %d: /v1/fetch and the batch differ:\n%.500s\n%.500s", i, a, b)
+		if diff := cmp.Diff(fetched, stored); diff != "" {
+			t.Errorf("target %d: /v1/fetch and the batch differ:\n%s", i, diff)
 		}
 	}
 

@@ -48,7 +48,7 @@ const (
 func (s *Server) postFetch(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	buf := s.buffer()
 	defer s.release(buf)
-	if err := readPost(w, r, buf, maxBody); err != nil {
+	if err := s.readPost(w, r, buf, maxBody); err != nil {
 		return err
 	}
 	var err error
@@ -80,22 +80,25 @@ func noBody(r *http.Request) error {
 }
 
 // readPost reads the body of a POST, at most that many bytes of it, into buf.
-func readPost(w http.ResponseWriter, r *http.Request, buf *[]byte, most int64) error {
+func (s *Server) readPost(w http.ResponseWriter, r *http.Request, buf *[]byte, most int64) error {
 	if r.URL.RawQuery != "" {
 		return sift.Fail(sift.CodeInvalid, "a POST takes its fields from the body; the query must be empty")
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return sift.Fail(sift.CodeInvalid, "the body must not be compressed (Content-Encoding)")
 	}
-	body, err := readBody(w, r, (*buf)[:0], most)
+	body, err := s.readBody(w, r, (*buf)[:0], most)
 	*buf = body
 	return err
 }
 
 // readBody appends the request's body to buf. It reads on to the very end:
 // only then does net/http watch for the caller to go away.
-func readBody(w http.ResponseWriter, r *http.Request, buf []byte, most int64) ([]byte, error) {
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, buf []byte, most int64) ([]byte, error) {
 	if r.ContentLength > most {
+		if r.ContentLength <= maxUnread {
+			s.discard(w, r.Body)
+		}
 		return buf, errBodyTooLong(most)
 	}
 	src := http.MaxBytesReader(w, r.Body, most)
@@ -109,6 +112,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, most int64) ([
 			return buf, nil
 		}
 		if _, over := errors.AsType[*http.MaxBytesError](err); over {
+			s.discard(w, r.Body)
 			return buf, errBodyTooLong(most)
 		}
 		if err != nil {
@@ -117,8 +121,25 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, most int64) ([
 	}
 }
 
+// A body that is too long is still taken in up to here, unread. Where a
+// connection is closed with more of it on the way, its sender may find that
+// instead of the answer.
+const (
+	maxUnread  = 2 << 20
+	unreadTime = 2 * time.Second
+)
+
+func (s *Server) discard(w http.ResponseWriter, body io.Reader) {
+	_ = http.NewResponseController(w).SetReadDeadline(s.now().Add(unreadTime))
+	_, _ = io.CopyN(io.Discard, body, maxUnread) // what does not come is no loss
+}
+
+// errBody is the cause of what is wrong with a request's body. It holds also
+// when the caller has gone away, as it seems to when a body does not come in time.
+var errBody = errors.New("request body")
+
 func errBodyTooLong(most int64) error {
-	return sift.Fail(sift.CodeTooLong, "the request's body is longer than %d bytes", most)
+	return sift.Fail(sift.CodeTooLong, "the request's body is longer than %d bytes", most).WithCause(errBody)
 }
 
 // fetch hands the target on and writes what comes back.

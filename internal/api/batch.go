@@ -17,7 +17,7 @@ const maxJobID = 128
 func (s *Server) postBatch(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	buf := s.buffer()
 	defer s.release(buf)
-	if err := readPost(w, r, buf, maxBatchBody); err != nil {
+	if err := s.readPost(w, r, buf, maxBatchBody); err != nil {
 		return err
 	}
 	list, err := decodeBatch(s.lists, *buf)

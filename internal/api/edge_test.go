@@ -374,7 +374,8 @@ func TestTheServerBoundsHeadBodyAndIdleTime(t *testing.T) {
 		{"GET /v1/fetch?url=u HTTP/1.0\r\n\r\n", 401}, // no Host at all
 		{"GET http://evil.example/v1/fetch?url=u HTTP/1.1\r\nHost: localhost\r\n\r\n", 401},
 		{"POST /v1/fetch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n", 413},
-		{"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200}, // still there
+		{"POST /v1/fetch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n{", 413}, // and no more of it
+		{"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200},                             // still there
 	} {
 		conn, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
@@ -421,4 +422,42 @@ func TestALargeAnswersBufferIsNotKept(t *testing.T) {
 		t.Errorf("a buffer of %d bytes was kept", cap(*got))
 	}
 	s.release(&small) // whether it comes back is up to the pool
+}
+
+// A client that writes its whole body before it reads, on a connection that is
+// to be closed, must not find a broken connection instead of the answer.
+func TestABodyThatIsTooLongIsAnsweredAndNotCutOff(t *testing.T) {
+	srv := NewHTTPServer(New(Config{Auth: keys{}}).Handler(), slog.New(slog.DiscardHandler))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	t.Cleanup(func() {
+		_ = srv.Close()
+		<-ended
+	})
+	body := strings.Repeat(" ", 1<<20)
+	for _, how := range []string{"Content-Length: 1048576\r\n\r\n" + body, "Transfer-Encoding: chunked\r\n\r\n100000\r\n" + body + "\r\n0\r\n\r\n"} {
+		for range 20 {
+			conn, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = io.WriteString(conn, "POST /v1/fetch HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"+how)
+			if err != nil {
+				t.Fatalf("it was cut off while it wrote: %v", err)
+			}
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatalf("no answer: %v", err)
+			}
+			if resp.StatusCode != http.StatusRequestEntityTooLarge {
+				t.Errorf("got %d", resp.StatusCode)
+			}
+			_ = resp.Body.Close()
+			_ = conn.Close()
+		}
+	}
 }

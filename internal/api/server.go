@@ -306,7 +306,7 @@ func (s *Server) dispatch(rt route, allow string, w http.ResponseWriter, r *http
 // fail answers with the failure in err.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
 	f := *sift.AsFailure(err)
-	if r.Context().Err() != nil && f.Code != sift.CodeInvalid {
+	if r.Context().Err() != nil && f.Code != sift.CodeInvalid && !errors.Is(err, errBody) {
 		// Whatever went wrong, it did because the caller went away. (A body
 		// that does not come in time ends the context as well.)
 		f = sift.Failure{Code: sift.CodeCancel, Message: "the caller went away", Cause: err}
