@@ -78,9 +78,8 @@ func (r *Runner) progress(ctx context.Context, caller, id string) (Progress, err
 	if !found {
 		return Progress{}, notFound()
 	}
-	if f, ok := failing[id]; ok && p.Status.Live() {
+	if _, ok := failing[id]; ok && p.Status.Live() {
 		p.Status, p.InFlight = sift.JobFailed, false
-		p.TargetsDone += f.inFlight()
 	}
 	return p, nil
 }

@@ -336,6 +336,35 @@ func TestCancellingBreaksTheWaitForASlotAtOnce(t *testing.T) {
 	})
 }
 
+// afterClaim does something between a claim and what its worker does with it.
+type afterClaim struct {
+	*memStore
+	do func(c batch.Claimed)
+}
+
+func (s afterClaim) ClaimJob(ctx context.Context) (batch.Claimed, bool, error) {
+	c, ok, err := s.memStore.ClaimJob(ctx)
+	if ok {
+		s.do(c)
+	}
+	return c, ok, err
+}
+
+func TestAJobThatIsCancelledAsItIsClaimedFetchesNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		conf := w.conf
+		conf.Store = afterClaim{w.store, func(c batch.Claimed) { w.cancel("a", c.JobID) }}
+		w.Runner = batch.New(conf)
+		w.start()
+		s := w.submit("a", "http://one/")
+		synctest.Wait()
+		w.is(w.job("a", s.JobID), "cancelled 0/1: pending")
+		if got := w.fetches(); len(got) != 0 {
+			t.Errorf("fetched %v", got)
+		}
+	})
+}
+
 func TestCancellingWhileTheGateIsAskedGivesTheTargetBack(t *testing.T) {
 	inWorld(t, func(_ *testing.T, w *world) {
 		one := w.hold("http://one/")

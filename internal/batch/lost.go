@@ -26,13 +26,6 @@ type failing struct {
 	flying bool // a target is running, and fails with the job
 }
 
-func (f failing) inFlight() int {
-	if f.flying {
-		return 1
-	}
-	return 0
-}
-
 func (l *lost) look() failingJobs {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -69,7 +62,9 @@ func (jobs failingJobs) showJob(j *sift.Job) {
 		return
 	}
 	j.Status, j.Error = sift.JobFailed, f.reason
-	j.TargetsDone += f.inFlight()
+	if f.flying {
+		j.TargetsDone++
+	}
 	for i := range j.Targets {
 		if t := &j.Targets[i]; t.Status == sift.TargetRunning {
 			t.Status, t.Error, t.Hint = sift.TargetFailed, f.reason, sift.HintFresh
