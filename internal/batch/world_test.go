@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +37,9 @@ type world struct {
 
 	end func() // ends Run and waits for it
 }
+
+// otherStore opens what a world has instead of a store in memory.
+var otherStore atomic.Value
 
 type page func(ctx context.Context, t batch.Target) (batch.Result, error)
 
@@ -90,6 +94,9 @@ func newWorld(t *testing.T, c batch.Config) *world {
 		c.Grace = 5 * time.Second
 	}
 	c.Store, c.Fetch, c.Check = w.store, w.fetch, check
+	if open, ok := otherStore.Load().(func(*testing.T) batch.Store); ok && open != nil {
+		c.Store, w.store = open(t), nil
+	}
 	c.Log = slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c.Trace = &batch.Trace{
 		Job:    func(outcome string, took time.Duration) { w.note("job " + outcome); w.early(outcome, took) },
