@@ -16,15 +16,49 @@ import (
 // serialised tree: there is no foreign content, no raw text element and no
 // attribute name of the page's in it, so nothing for a browser to read
 // otherwise than it was written.
-func sanitised(body *html.Node) (string, []pageStart) {
-	w := htmlWriter{}
+func sanitised(body *html.Node) *htmlWriter {
+	w := &htmlWriter{}
 	w.children(body, 0)
-	return strings.TrimSpace(string(w.out)), w.pages
+	return w
 }
 
 type htmlWriter struct {
 	out   []byte
 	pages []pageStart
+	heads []head
+
+	closedTo bool // inside a heading or a cell, whose headings are none of the page's
+
+	// Only opening tags stand between openAt and openEnd. A heading right behind
+	// them begins at the first: the element begins with it.
+	openAt, openEnd int
+}
+
+// opened takes note of an opening tag that was written from at on.
+func (w *htmlWriter) opened(at int) {
+	if w.openEnd != at || at == 0 {
+		w.openAt = at
+	}
+	w.openEnd = len(w.out)
+}
+
+// heading writes a heading and takes note of where it begins.
+func (w *htmlWriter) heading(n *html.Node, depth int) {
+	if w.closedTo {
+		w.wrap(n, depth, "\n")
+		return
+	}
+	at := len(w.out)
+	if w.openEnd == at && at > 0 {
+		at = w.openAt
+	}
+	empty := len(w.out) + len("<h1></h1>\n")
+	w.closedTo = true
+	w.wrap(n, depth, "\n")
+	w.closedTo = false
+	if len(w.out) > empty {
+		w.heads = append(w.heads, head{level: headingLevel(n), text: flatText(n), anchor: normalize.Attr(n, "id"), at: at})
+	}
 }
 
 func (w *htmlWriter) children(n *html.Node, depth int) {
@@ -101,7 +135,9 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 		w.out = append(w.out, "</code></pre>\n"...)
 	case atom.Strong, atom.Em, atom.Del, atom.Code, atom.Sub, atom.Sup, atom.Ins, atom.Mark, atom.Small, atom.U, atom.Cite, atom.B, atom.I, atom.S:
 		w.wrap(n, depth, "")
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.P, atom.Blockquote, atom.Ul, atom.Dl, atom.Dt, atom.Dd, atom.Table,
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		w.heading(n, depth)
+	case atom.P, atom.Blockquote, atom.Ul, atom.Dl, atom.Dt, atom.Dd, atom.Table,
 		atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Caption, atom.Figure, atom.Figcaption, atom.Details, atom.Summary:
 		w.wrap(n, depth, "\n")
 	case atom.Section:
@@ -114,9 +150,11 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 		w.out = append(w.out, "<section"...)
 		w.attr("data-page", strconv.Itoa(number))
 		w.out = append(w.out, ">\n"...)
+		w.opened(w.pages[len(w.pages)-1].at)
 		w.children(n, depth)
 		w.out = append(w.out, "</section>\n"...)
 	case atom.Ol, atom.Li, atom.Td, atom.Th:
+		at := len(w.out)
 		w.out = append(append(w.out, '<'), n.Data...)
 		for i := range n.Attr {
 			switch at := &n.Attr[i]; at.Key {
@@ -127,7 +165,11 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 			}
 		}
 		w.out = append(w.out, '>')
+		w.opened(at)
+		outer := w.closedTo
+		w.closedTo = outer || n.DataAtom == atom.Td || n.DataAtom == atom.Th
 		w.children(n, depth)
+		w.closedTo = outer
 		w.close(n)
 		w.out = append(w.out, '\n')
 	default:
@@ -139,6 +181,7 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 func (w *htmlWriter) other(n *html.Node, depth int) {
 	if normalize.IsBlock(n) && running(n) {
 		w.out = append(w.out, "<div>"...)
+		w.opened(len(w.out) - len("<div>"))
 		w.children(n, depth)
 		w.out = append(w.out, "</div>\n"...)
 		return
@@ -157,7 +200,9 @@ func running(n *html.Node) bool {
 }
 
 func (w *htmlWriter) wrap(n *html.Node, depth int, after string) {
+	at := len(w.out)
 	w.out = append(append(append(w.out, '<'), n.Data...), '>')
+	w.opened(at)
 	w.children(n, depth)
 	w.close(n)
 	w.out = append(w.out, after...)

@@ -14,13 +14,44 @@ import (
 // a whole card is told apart by its beginning.
 const linkTextMax = 300
 
-// pageLinks gives every link under body in document order, each pair of text
-// and URL once. Links to private addresses are left out. A link that shows no
-// text has that of its image, label or title; else its own URL.
-func pageLinks(body *html.Node) []sift.Link {
-	links := []sift.Link{}
-	seen := make(map[sift.Link]struct{})
+// linksOf is every link under a node, in document order, each pair of text and
+// URL once. A place is the number of a node.
+type linksOf struct {
+	links  []sift.Link
+	places []LinkPlace // each time that a link stands there
+	heads  []head      // at places, as what follows is
+	pages  []pageStart
+	end    int
+}
+
+// pageLinks gives the links under body. Links to private addresses are left
+// out. A link that shows no text has that of its image, label or title; else its
+// own URL.
+func pageLinks(body *html.Node) linksOf {
+	l := linksOf{links: []sift.Link{}}
+	seen := make(map[sift.Link]int)
+	var inside *html.Node // the node behind a heading or table: the headings in it are none of the page's
 	for c := body.FirstChild; c != nil; c = following(c, body) {
+		l.end++
+		if c == inside {
+			inside = nil
+		}
+		if c.Type != html.ElementNode {
+			continue
+		}
+		switch {
+		case c.DataAtom == atom.Section:
+			if number := pageNumber(c); number > 0 {
+				l.pages = append(l.pages, pageStart{number, l.end})
+			}
+		case inside == nil && (c.DataAtom == atom.Table || normalize.IsHeading(c)):
+			if c.DataAtom != atom.Table && hasText(c) {
+				l.heads = append(l.heads, head{level: headingLevel(c), text: flatText(c), anchor: normalize.Attr(c, "id"), at: l.end})
+			}
+			if inside = behind(c, body); inside == nil {
+				inside = body // which does not come
+			}
+		}
 		if c.DataAtom != atom.A {
 			continue
 		}
@@ -49,14 +80,17 @@ func pageLinks(body *html.Node) []sift.Link {
 				text = s
 			}
 		}
-		l := sift.Link{Text: shorten(text, linkTextMax), URL: href}
-		if _, ok := seen[l]; ok {
-			continue
+		link := sift.Link{Text: shorten(text, linkTextMax), URL: href}
+		i, ok := seen[link]
+		if !ok {
+			i = len(l.links)
+			seen[link] = i
+			l.links = append(l.links, link)
 		}
-		seen[l] = struct{}{}
-		links = append(links, l)
+		l.places = append(l.places, LinkPlace{Place: l.end, Link: i})
 	}
-	return links
+	l.end++
+	return l
 }
 
 func altText(n *html.Node) string {

@@ -118,7 +118,7 @@ func pageStarts(content string, at []pageStart) []PageStart {
 // bookmarked gives the outline that a PDF has of its own: each entry at the
 // heading of its page that is named like it, else at the beginning of the page
 // or where the entry before it is. Entries of pages that are not there are left
-// out; without any the headings stay.
+// out; nil says that there are none.
 func bookmarked(heads []head, pages []pageStart, bookmarks []sift.Bookmark) []head {
 	at := make(map[int]int, len(pages))    // where each page begins
 	until := make(map[int]int, len(pages)) // and where the next does
@@ -144,19 +144,54 @@ func bookmarked(heads []head, pages []pageStart, bookmarks []sift.Bookmark) []he
 		if n := len(out); n > 0 && out[n-1].at > start && out[n-1].at < until[b.Page] {
 			h.at = out[n-1].at // not in front of the entry before it
 		}
-		for _, pos := range byName[bareName(b.Title)] {
-			if pos >= h.at && pos < until[b.Page] {
-				h.at = pos
-				break
-			}
+		same := byName[bareName(b.Title)]
+		if i, _ := slices.BinarySearch(same, h.at); i < len(same) && same[i] < until[b.Page] {
+			h.at = same[i]
 		}
 		out = append(out, h)
 	}
-	if out == nil {
-		return heads
-	}
 	slices.SortStableFunc(out, func(a, b head) int { return cmp.Compare(a.at, b.at) })
 	return out
+}
+
+// merged puts the headings of the pages under the bookmarks that they follow,
+// but for those that a bookmark names. Under one of the lowest level there is no
+// room for them.
+func merged(heads, marks []head) []head {
+	if len(marks) == 0 {
+		return heads
+	}
+	out := make([]head, 0, len(heads)+len(marks))
+	for {
+		// The headings in front of the next bookmark, which are under the last.
+		n := len(heads)
+		if len(marks) > 0 {
+			n, _ = slices.BinarySearchFunc(heads, marks[0].at, func(h head, at int) int { return cmp.Compare(h.at, at) })
+		}
+		under, shift := 0, 0
+		if len(out) > 0 {
+			under = out[len(out)-1].level
+			top := 6
+			for _, h := range heads[:n] {
+				top = min(top, h.level)
+			}
+			shift = under + 1 - top
+		}
+		for _, h := range heads[:n] {
+			if h.level = min(h.level+shift, 6); h.level > under {
+				out = append(out, h)
+			}
+		}
+		heads = heads[n:]
+		if len(marks) == 0 {
+			return out
+		}
+		out = append(out, marks[0])
+		for len(heads) > 0 && heads[0].at == marks[0].at && bareName(heads[0].text) == bareName(marks[0].text) {
+			heads = heads[1:]
+		}
+		marks = marks[1:]
+	}
 }
 
 // bareName is what two spellings of one heading have in common: its letters and

@@ -25,19 +25,64 @@ type Rendered struct {
 	// Document.VisibleChars that it makes is the coverage.
 	VisibleChars int
 
-	heads    []head
 	markdown bool
+	heads    []head
+	starts   []pageStart // of a PDF
+	places   []LinkPlace // ModeLinks
+
+	// measured is what the positions in heads and starts are bytes of: Content,
+	// or for ModeOutline the clean content that it is the outline of. Those of
+	// ModeLinks are places already, end of them in all.
+	measured string
+	end      int
 }
 
 // IsMarkdown says whether Content is Markdown.
 func (r *Rendered) IsMarkdown() bool { return r.markdown }
 
-// Headings lists the headings of a content that is Markdown, by where they
-// stand in it. Other contents have none.
-func (r *Rendered) Headings() []sift.Heading { return outline(r.Content, r.heads) }
+// Headings lists the headings of a content, by where they stand in it. A list of
+// links and an outline have none, nor has what is handed on verbatim, unless it
+// is Markdown.
+func (r *Rendered) Headings() []sift.Heading {
+	if r.Links != nil || r.Outline != nil {
+		return nil
+	}
+	return r.Structure().Headings
+}
 
 // PageStart says at which character of a content a page of a PDF begins.
 type PageStart struct{ Number, Offset int }
+
+// LinkPlace says that Links[Link] stands at a place of the page. Places are
+// numbers that grow from its beginning to its end.
+type LinkPlace struct{ Place, Link int }
+
+// Structure says what stands where. The offsets are characters of Content; for
+// ModeOutline characters of the clean content, for ModeLinks places.
+//
+// A PDF's headings are the entries of its own outline, as ModeOutline has them,
+// and under each the headings of its pages that are not among them.
+type Structure struct {
+	Headings []sift.Heading
+	Pages    []PageStart // of a PDF
+	Links    []LinkPlace // ModeLinks: each time that a link stands on the page, in order
+}
+
+// Structure gives the structure of Content.
+func (r *Rendered) Structure() Structure {
+	if r.Links == nil {
+		return Structure{Headings: outline(r.measured, r.heads), Pages: pageStarts(r.measured, r.starts)}
+	}
+	s := Structure{Headings: make([]sift.Heading, len(r.heads)), Links: r.places}
+	for i, h := range r.heads {
+		s.Headings[i] = sift.Heading{Level: h.level, Text: h.text, Anchor: h.anchor, Offset: h.at}
+	}
+	measureSections(s.Headings, r.end)
+	for _, p := range r.starts {
+		s.Pages = append(s.Pages, PageStart{Number: p.number, Offset: p.at})
+	}
+	return s
+}
 
 // Content renders doc. ModeFull and ModeLinks of an HTML document need
 // doc.Page, the other modes, and all modes of a PDF, doc.Main. ModeRaw is not rendered: it is an error,
@@ -71,17 +116,18 @@ func Content(doc *sift.Document, mode sift.Mode) (Rendered, error) {
 }
 
 func page(body *html.Node, mode sift.Mode, pdf *sift.PDF) (r Rendered) {
+	var marks []head // the PDF's own outline
+	locate := func(heads []head, pages []pageStart) {
+		if pdf != nil {
+			marks = bookmarked(heads, pages, pdf.Bookmarks)
+		}
+		r.heads, r.starts = merged(heads, marks), pages
+	}
 	switch mode {
-	case sift.ModeText:
-		w := newWriter(body, true)
-		r.Content = w.document(body)
-		r.Pages = pageStarts(r.Content, w.pages)
-	case sift.ModeHTML:
-		var pages []pageStart
-		r.Content, pages = sanitised(body)
-		r.Pages = pageStarts(r.Content, pages)
 	case sift.ModeLinks:
-		r.Links = pageLinks(body)
+		l := pageLinks(body)
+		r.Links, r.places, r.end = l.links, l.places, l.end
+		locate(l.heads, l.pages)
 		r.Content = linkList(r.Links)
 		r.markdown = true
 		for _, l := range r.Links {
@@ -90,24 +136,30 @@ func page(body *html.Node, mode sift.Mode, pdf *sift.PDF) (r Rendered) {
 		return r
 	case sift.ModeOutline:
 		w := newWriter(body, false)
-		content := w.document(body)
-		heads := w.heads
-		if pdf != nil {
-			heads = bookmarked(heads, w.pages, pdf.Bookmarks)
+		r.measured = w.document(body)
+		locate(w.heads, w.pages)
+		if marks == nil {
+			marks = r.heads
 		}
-		r.Outline = outline(content, heads)
-		r.Content = outlineList(r.Outline, pageStarts(content, w.pages))
+		r.Outline = outline(r.measured, marks)
+		r.Content = OutlineList(r.Outline, pageStarts(r.measured, w.pages))
 		r.markdown = true
 		for _, h := range r.Outline {
 			r.VisibleChars += visibleChars(h.Text)
 		}
 		return r
+	case sift.ModeHTML:
+		w := sanitised(body)
+		r.Content = strings.TrimSpace(string(w.out))
+		locate(w.heads, w.pages)
 	default:
-		w := newWriter(body, false)
+		w := newWriter(body, mode == sift.ModeText)
 		r.Content = w.document(body)
-		r.Pages = pageStarts(r.Content, w.pages)
-		r.heads, r.markdown = w.heads, true
+		locate(w.heads, w.pages)
+		r.markdown = mode != sift.ModeText
 	}
+	r.measured = r.Content
+	r.Pages = pageStarts(r.Content, r.starts)
 	r.VisibleChars = normalize.CountVisible(body)
 	return r
 }
@@ -116,7 +168,10 @@ func verbatim(doc *sift.Document, mode sift.Mode) (r Rendered) {
 	markdown := doc.Kind == sift.KindMarkdown
 	switch mode {
 	case sift.ModeLinks:
-		r.Links = textLinks(doc.Text, markdown)
+		r.Links, r.places = textLinks(doc.Text, markdown)
+		if markdown {
+			r.heads, r.end = markdownHeads(doc.Text), len(doc.Text)
+		}
 		r.Content = linkList(r.Links)
 		r.markdown = true
 		for _, l := range r.Links {
@@ -124,11 +179,12 @@ func verbatim(doc *sift.Document, mode sift.Mode) (r Rendered) {
 		}
 		return r
 	case sift.ModeOutline:
-		r.Outline = []sift.Heading{}
+		r.measured = doc.Text
 		if markdown {
-			r.Outline = outline(doc.Text, markdownHeads(doc.Text))
+			r.heads = markdownHeads(doc.Text)
 		}
-		r.Content = outlineList(r.Outline, nil)
+		r.Outline = outline(doc.Text, r.heads)
+		r.Content = OutlineList(r.Outline, nil)
 		r.markdown = true
 		for _, h := range r.Outline {
 			r.VisibleChars += visibleChars(h.Text)
@@ -137,7 +193,7 @@ func verbatim(doc *sift.Document, mode sift.Mode) (r Rendered) {
 	case sift.ModeHTML:
 		r.Content = "<pre>" + html.EscapeString(doc.Text) + "</pre>"
 	default:
-		r.Content = doc.Text
+		r.Content, r.measured = doc.Text, doc.Text
 		if r.markdown = markdown; markdown {
 			r.heads = markdownHeads(doc.Text)
 		}
@@ -157,8 +213,7 @@ func visibleChars(s string) int {
 	return total
 }
 
-// head is a heading of the Markdown that was written: its line begins at byte
-// at.
+// head is a heading of what was written: its line begins at byte at.
 type head struct {
 	level  int
 	text   string
@@ -177,27 +232,41 @@ func outline(content string, heads []head) []sift.Heading {
 		pos = at
 		out[i] = sift.Heading{Level: h.level, Text: h.text, Anchor: h.anchor, Offset: chars}
 	}
-	total := chars + utf8.RuneCountInString(content[pos:])
-	// A section ends where the next heading of its level or above begins: go
-	// backwards, and keep for each level the nearest such heading.
+	measureSections(out, chars+utf8.RuneCountInString(content[pos:]))
+	return out
+}
+
+// measureSections fills in how long the section of each heading is, total being the
+// length of all. A section ends where the next heading of its level or above
+// begins. Those that begin at one place, as bookmarks of one page do, share what
+// follows it: none is empty because another is there too.
+func measureSections(heads []sift.Heading, total int) {
+	// Backwards: next keeps for each level where the nearest such heading is.
 	var next [7]int
 	for l := range next {
 		next[l] = total
 	}
-	for i := len(out) - 1; i >= 0; i-- {
-		h := &out[i]
-		level := min(max(h.Level, 1), 6)
-		h.Chars = next[level] - h.Offset
-		for l := level; l < len(next); l++ {
-			next[l] = h.Offset
+	for end := len(heads); end > 0; {
+		start := end - 1
+		for start > 0 && heads[start-1].Offset == heads[start].Offset {
+			start--
 		}
+		highest := len(next)
+		for i := start; i < end; i++ {
+			level := min(max(heads[i].Level, 1), 6)
+			heads[i].Chars = next[level] - heads[i].Offset
+			highest = min(highest, level)
+		}
+		for l := highest; l < len(next); l++ {
+			next[l] = heads[start].Offset
+		}
+		end = start
 	}
-	return out
 }
 
-// outlineList writes an outline as a nested list, with the page of each heading
+// OutlineList writes an outline as a nested list, with the page of each heading
 // where there are pages.
-func outlineList(heads []sift.Heading, pages []PageStart) string {
+func OutlineList(heads []sift.Heading, pages []PageStart) string {
 	var b strings.Builder
 	var stack []int // the levels of the headings around
 	page := 0

@@ -119,10 +119,15 @@ func markdownHeads(text string) []head {
 	prev, prevAt := "", 0 // the line before, when a setext line can make it a heading
 	names := make(map[string]int)
 	add := func(level int, s string, at int) {
+		s, id := headingID(s)
 		s = plainInline(s)
-		heads = append(heads, head{level: level, text: s, anchor: slug(s, names), at: at})
+		if id == "" {
+			id = slug(s, names)
+		}
+		heads = append(heads, head{level: level, text: s, anchor: id, at: at})
 	}
-	for at := 0; at < len(text); {
+	until := "" // what ends the block of HTML around
+	for at := frontMatter(text); at < len(text); {
 		end := strings.IndexByte(text[at:], '\n')
 		if end < 0 {
 			end = len(text)
@@ -132,12 +137,25 @@ func markdownHeads(text string) []head {
 		line := strings.TrimSuffix(text[at:end], "\r")
 		here := at
 		at = end + 1
+		if until != "" {
+			if hasFold(line, until) {
+				until = ""
+			}
+			continue
+		}
 		if len(line) > lineMax || f.in(line) {
 			prev = ""
 			continue
 		}
 		s := strings.TrimLeft(line, " ")
 		if len(line)-len(s) > 3 || s == "" || s[0] == '\t' {
+			prev = ""
+			continue
+		}
+		if s[0] == '<' {
+			if until = htmlBlock(s); until != "" && hasFold(s, until) {
+				until = ""
+			}
 			prev = ""
 			continue
 		}
@@ -169,11 +187,76 @@ func markdownHeads(text string) []head {
 		}
 		prev, prevAt = s, here
 		switch s[0] {
-		case '-', '*', '+', '>', '|', '<':
+		case '-', '*', '+', '>', '|':
 			prev = ""
 		}
 	}
 	return heads
+}
+
+// frontMatter gives the length of the block of YAML in front of a Markdown text:
+// its closing line would make a heading of the last key.
+func frontMatter(text string) int {
+	rest := strings.TrimPrefix(text, "\ufeff")
+	first, rest, _ := strings.Cut(rest, "\n")
+	if strings.TrimRight(first, " \t\r") != "---" {
+		return 0
+	}
+	second := rest[:min(len(rest), lineLook)]
+	if second, _, _ = strings.Cut(second, "\n"); !strings.Contains(second, ":") {
+		return 0
+	}
+	for rest != "" {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		if line = strings.TrimRight(line, " \t\r"); line == "---" || line == "..." {
+			return len(text) - len(rest)
+		}
+	}
+	return 0
+}
+
+// htmlBlock gives the end of a block of HTML that begins with this line and in
+// which nothing is Markdown, however many lines it has. "" says that there is no
+// such block.
+func htmlBlock(line string) string {
+	for _, b := range [...]struct{ start, end string }{
+		{"<!--", "-->"}, {"<pre", "</pre>"}, {"<script", "</script>"}, {"<style", "</style>"}, {"<textarea", "</textarea>"},
+	} {
+		if len(line) >= len(b.start) && strings.EqualFold(line[:len(b.start)], b.start) &&
+			(b.end == "-->" || len(line) == len(b.start) || strings.IndexByte(" \t>", line[len(b.start)]) >= 0) {
+			return b.end
+		}
+	}
+	return ""
+}
+
+// hasFold says that s holds sub, which is in lower case.
+func hasFold(s, sub string) bool {
+	for i := strings.IndexByte(s, sub[0]); i >= 0 && len(s)-i >= len(sub); {
+		if strings.EqualFold(s[i:i+len(sub)], sub) {
+			return true
+		}
+		next := strings.IndexByte(s[i+1:], sub[0])
+		if next < 0 {
+			return false
+		}
+		i += 1 + next
+	}
+	return false
+}
+
+// headingID takes the anchor off a heading that is written with one: Install
+// {#install}.
+func headingID(s string) (text, id string) {
+	at := strings.LastIndex(s, "{#")
+	if at <= 0 || !strings.HasSuffix(s, "}") || s[at-1] != ' ' {
+		return s, ""
+	}
+	if id = s[at+2 : len(s)-1]; id == "" || strings.ContainsAny(id, " \t{}\\") {
+		return s, ""
+	}
+	return strings.TrimRight(s[:at], " "), id
 }
 
 // slug gives the anchor that GitHub makes from a heading.
@@ -238,10 +321,13 @@ func plainInline(s string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// textLinks finds the links of a Markdown text, or the bare ones of any other.
-func textLinks(text string, markdown bool) []sift.Link {
+// textLinks finds the links of a Markdown text, or the bare ones of any other. A
+// place is the byte at which a link's line begins.
+func textLinks(text string, markdown bool) ([]sift.Link, []LinkPlace) {
 	links := []sift.Link{}
-	seen := make(map[sift.Link]struct{})
+	var places []LinkPlace
+	at, next := 0, 0 // of the line
+	seen := make(map[sift.Link]int)
 	defs := make(map[string]string)
 	add := func(label, url string) {
 		url = strings.TrimSpace(url)
@@ -253,10 +339,13 @@ func textLinks(text string, markdown bool) []sift.Link {
 			label = url
 		}
 		l := sift.Link{Text: label, URL: url}
-		if _, ok := seen[l]; !ok {
-			seen[l] = struct{}{}
+		i, ok := seen[l]
+		if !ok {
+			i = len(links)
+			seen[l] = i
 			links = append(links, l)
 		}
+		places = append(places, LinkPlace{Place: at, Link: i})
 	}
 	if markdown {
 		var f fence
@@ -271,6 +360,7 @@ func textLinks(text string, markdown bool) []sift.Link {
 	}
 	var f fence
 	for line := range strings.Lines(text) {
+		at, next = next, next+len(line)
 		line = strings.TrimRight(line, "\r\n")
 		if markdown {
 			if f.in(line) {
@@ -282,7 +372,7 @@ func textLinks(text string, markdown bool) []sift.Link {
 		}
 		scanLinks(line, markdown, defs, add)
 	}
-	return links
+	return links, places
 }
 
 // linkable leaves out what is no link to follow.

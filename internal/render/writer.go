@@ -596,6 +596,11 @@ func following(n, top *html.Node) *html.Node {
 	if n.FirstChild != nil {
 		return n.FirstChild
 	}
+	return behind(n, top)
+}
+
+// behind gives the node under top that follows n and all that is in it.
+func behind(n, top *html.Node) *html.Node {
 	for n != top && n != nil {
 		if n.NextSibling != nil {
 			return n.NextSibling
@@ -725,14 +730,16 @@ func (w *writer) quote(n *html.Node) {
 	w.startBlock(2)
 }
 
+func headingLevel(n *html.Node) int { return int(n.DataAtom.String()[1] - '0') }
+
 // title writes a heading.
 func (w *writer) title(n *html.Node) {
-	level := int(n.DataAtom.String()[1] - '0')
+	level := headingLevel(n)
 	w.startBlock(2)
 	switch {
 	case w.cell:
 		w.inline(n, mark{kind: strong})
-	case w.plain, w.heading != nil:
+	case w.heading != nil:
 		outer := w.heading
 		w.heading = n
 		w.children(n)
@@ -742,7 +749,11 @@ func (w *writer) title(n *html.Node) {
 		// The sign is a container of one line: it is written with the first
 		// character, and not at all for an empty heading.
 		w.heading = n
-		w.push("######"[:level]+" ", "")
+		sign := ""
+		if !w.plain {
+			sign = "######"[:level] + " "
+		}
+		w.push(sign, "")
 		w.children(n)
 		w.endText()
 		if w.pop() {
