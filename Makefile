@@ -12,7 +12,7 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 # with -race, which takes minutes on a slow machine, only the pipeline is here.
 RACE := ./internal/pipeline ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client ./internal/child ./internal/fanout ./internal/pdfpool ./internal/batch
 
-.PHONY: build demo test check lint fmt race fuzz bench cross deps clean
+.PHONY: build demo test check lint fmt race fuzz bench soak cross deps clean
 
 build: ## bin/sift
 	$(BUILD) -o bin/sift ./cmd/sift
@@ -46,6 +46,9 @@ bench: build ## throughput, latency, memory and CPU figures
 	$(GO) run ./tools/bench -sift bin/sift
 	@./tools/deps.sh pdftotext:poppler-utils
 	$(GO) run ./tools/pdfbench -sift bin/sift
+
+soak: build ## minutes of batches from many callers against a hostile site, beside interactive load
+	$(GO) run ./tools/soak -sift bin/sift
 
 cross: ## the platforms of a release
 	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/sift-linux-amd64 ./cmd/sift

@@ -355,7 +355,7 @@ func (s *soak) levelsNow(ctx context.Context) (levels, error) {
 	}
 	l := levels{
 		goroutines: m["go_goroutines"], files: m["process_open_fds"], children: float64(len(descendants(s.sift.PID))), temporary: float64(len(entries)),
-		open: openFiles(s.sift.PID),
+		open: openFiles(s.sift.PID), resident: residentOf(s.sift.PID),
 	}
 	for name, n := range l.open {
 		switch {

@@ -41,7 +41,7 @@ type got struct {
 	err    error
 }
 
-func get(t *testing.T, ctx context.Context, url string) got {
+func get(ctx context.Context, t *testing.T, url string) got {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -79,13 +79,13 @@ func TestEveryPageOfTheSiteIsOfItsKind(t *testing.T) {
 		"pdf":       func(g got) bool { return bytes.HasPrefix(g.body, []byte("%PDF-")) },
 		"empty":     func(g got) bool { return g.err == nil && g.status == http.StatusOK && len(g.body) == 0 },
 	} {
-		if g := get(t, t.Context(), at(name)); !want(g) {
+		if g := get(t.Context(), t, at(name)); !want(g) {
 			t.Errorf("%s: %d, %d bytes, %v", name, g.status, len(g.body), g.err)
 		}
 	}
 	for _, name := range []string{"drip", "silent"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		if g := get(t, ctx, at(name)); !errors.Is(g.err, context.DeadlineExceeded) {
+		if g := get(ctx, t, at(name)); !errors.Is(g.err, context.DeadlineExceeded) {
 			t.Errorf("%s ended: %d, %d bytes, %v", name, g.status, len(g.body), g.err)
 		}
 		cancel()
@@ -95,7 +95,7 @@ func TestEveryPageOfTheSiteIsOfItsKind(t *testing.T) {
 func TestABombIsWholeAndLarge(t *testing.T) {
 	s := openSite(t)
 	for name, layers := range map[string]int{"bomb": 1, "bombs": 2} {
-		var r io.Reader = bytes.NewReader(get(t, t.Context(), "http://"+s.front+"/"+name+"/0").body)
+		var r io.Reader = bytes.NewReader(get(t.Context(), t, "http://"+s.front+"/"+name+"/0").body)
 		for range layers {
 			z, err := gzip.NewReader(r)
 			if err != nil {

@@ -177,6 +177,15 @@ func median[T int64 | float64 | time.Duration](values []T) T {
 	return sorted[len(sorted)/2]
 }
 
+// mean of a list that is not empty.
+func mean(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
 // percentile gives the smallest value that p percent of the values do not
 // exceed.
 func percentile(values []time.Duration, p float64) time.Duration {

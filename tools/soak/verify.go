@@ -262,12 +262,11 @@ func (s *soak) figures(views map[*job]*view, start, end levels) ([]figure, error
 		figure{what: "jobs", value: fmt.Sprint(created), how: fmt.Sprintf("%s; %d submits answered with a job that was there, %d told to wait", outcomes(t.jobs), reused, s.refusals)},
 		figure{what: "targets finished", value: fmt.Sprint(t.finished), how: fmt.Sprintf("%s; %.0f s with batches", outcomes(t.targets), busy.Seconds())},
 	)
-	if len(s.watch.inFlight) > 0 {
-		var sum float64
-		for _, n := range s.watch.inFlight {
-			sum += n
-		}
-		rows = append(rows, figure{what: "targets in flight, mean while batches ran", value: fmt.Sprintf("%.2f", sum/float64(len(s.watch.inFlight))), how: fmt.Sprintf("of %d looks; a target that waits for a slot is not in flight", len(s.watch.inFlight))})
+	if n := len(s.watch.inFlight); n > 0 {
+		rows = append(rows, figure{
+			what: "targets in flight, mean while batches ran", value: fmt.Sprintf("%.2f", mean(s.watch.inFlight)),
+			how: fmt.Sprintf("and %.1f jobs queued, in %d looks; a target that waits for a slot is not in flight", mean(s.watch.queued), n),
+		})
 	}
 	rows = append(rows, figure{what: "slow pages on a host that all share", value: fmt.Sprint(s.sentHeld), how: fmt.Sprintf("interactive; %d answered busy, since both slots were taken", s.refusedHeld)})
 	stored := 0
@@ -276,6 +275,9 @@ func (s *soak) figures(views map[*job]*view, start, end levels) ([]figure, error
 	}
 	rows = append(rows, figure{what: "all jobs as answered", value: megabytes(int64(stored)), bar: "< " + megabytes(maxStored), word: mustBe(int64(stored), maxStored)})
 	rows = append(rows, s.memoryFigures()...)
+	if start.resident > 0 {
+		rows = append(rows, figure{what: "memory, service at rest", value: megabytes(end.resident), how: fmt.Sprintf("after the warm-up %s; what Go keeps for its next use is in both", megabytes(start.resident))})
+	}
 	return append(rows, figure{
 		what: "goroutines, files, children, temporary files", value: fmt.Sprintf("%.0f, %.0f, %.0f, %.0f", end.goroutines, end.files, end.children, end.temporary),
 		how: fmt.Sprintf("at the start %.0f, %.0f, %.0f, %.0f", start.goroutines, start.files, start.children, start.temporary),

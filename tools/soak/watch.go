@@ -101,6 +101,7 @@ type watcher struct {
 	memory   []memory
 	children int       // the most at once
 	inFlight []float64 // targets, while batches ran
+	queued   []float64 // jobs, at the same moments
 }
 
 const lookEvery = 100 * time.Millisecond
@@ -126,6 +127,7 @@ func (w *watcher) run(ctx context.Context, busy func() bool, scrape func(context
 			if all, err := scrape(ctx); err == nil && busy() {
 				w.mu.Lock()
 				w.inFlight = append(w.inFlight, all["sift_batch_targets_inflight"])
+				w.queued = append(w.queued, all["sift_batch_queue_depth"])
 				w.mu.Unlock()
 			}
 		}
@@ -220,6 +222,8 @@ func (m metrics) outcome(name, outcome string) float64 {
 // levels are what must go back to where it was.
 type levels struct {
 	goroutines, files, children, temporary float64
+
+	resident int64 // memory of the service; it goes back when the system wants it, so that it is shown and not judged
 
 	store float64        // files among them that are the store's
 	open  map[string]int // the files by name, where they can be seen
