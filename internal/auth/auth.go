@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -160,6 +161,19 @@ func newSet(entries []Entry) (*set, error) {
 func (c *Callers) Configured() bool {
 	s := c.set.Load()
 	return s == nil || !s.open
+}
+
+// Known reports whether there is still a caller of that name: what was begun
+// for one who is not may have to be given up.
+func (c *Callers) Known(name string) bool {
+	s := c.set.Load()
+	switch {
+	case s == nil:
+		return false
+	case s.open:
+		return name == LocalName
+	}
+	return slices.ContainsFunc(s.known, func(k known) bool { return k.caller.Name == name })
 }
 
 // String says how many callers there are, without names or key material.

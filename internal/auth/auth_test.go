@@ -224,6 +224,33 @@ func TestReplacingTakesAKeyAwayAndGivesAnother(t *testing.T) {
 	}
 }
 
+func TestACallerIsKnownByNameForAsLongAsThereIsAnEntry(t *testing.T) {
+	if new(Callers).Known(LocalName) {
+		t.Error("the zero set knows somebody")
+	}
+	open, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !open.Known(LocalName) || open.Known("anna") {
+		t.Error("without callers there is the local one, and nobody else")
+	}
+	hash := func(b byte) string { return strings.Repeat(string(b), 64) }
+	c, err := New([]Entry{{Name: "anna", KeySHA256: hash('a')}, {Name: "bert", KeySHA256: hash('b')}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Known("anna") || !c.Known("bert") || c.Known(LocalName) || c.Known("") {
+		t.Error("two callers")
+	}
+	if err := c.Replace([]Entry{{Name: "bert", KeySHA256: hash('c')}}); err != nil {
+		t.Fatal(err)
+	}
+	if c.Known("anna") || !c.Known("bert") {
+		t.Error("anna was taken out, and bert has another key")
+	}
+}
+
 func TestAServiceWithKeysCannotBeOpenedByAnEmptySet(t *testing.T) {
 	key, hash := NewKey()
 	c := mustNew(t, Entry{Name: "one", KeySHA256: hash})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -99,6 +100,17 @@ func (a *Answer) encode() []byte {
 		a.encoded = append([]byte(`{"success":true,`), body[1:]...)
 	})
 	return a.encoded
+}
+
+// With is a copy of the answer that has one more warning.
+func (a *Answer) With(w Warning) *Answer {
+	return &Answer{
+		URL: a.URL, FinalURL: a.FinalURL, Status: a.Status, ContentType: a.ContentType, Mode: a.Mode,
+		Title: a.Title, Author: a.Author, Site: a.Site, Published: a.Published, Language: a.Language, Description: a.Description,
+		Content: a.Content, Links: a.Links, Outline: a.Outline, Chars: a.Chars, TotalChars: a.TotalChars, Tokens: a.Tokens,
+		Truncated: a.Truncated, NextOffset: a.NextOffset, Coverage: a.Coverage, Snapshot: a.Snapshot, Receipt: a.Receipt,
+		Pages: a.Pages, Warnings: append(slices.Clone(a.Warnings), w), Hint: a.Hint,
+	}
 }
 
 // Size is about how many bytes the answer holds in memory: its fields, and

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -138,5 +139,47 @@ func TestTheEnvelopeSurvivesTheStandardEncoder(t *testing.T) {
 	var back struct{ E struct{ Content string } }
 	if err := json.Unmarshal(b, &back); err != nil || back.E.Content != "a\u2028<" {
 		t.Errorf("got %q, %v", back.E.Content, err)
+	}
+}
+
+// With names every field, so that one that is new must not be forgotten.
+func TestAnAnswerWithOneMoreWarningIsTheSameInAllElse(t *testing.T) {
+	a := &Answer{}
+	v := reflect.ValueOf(a).Elem()
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
+		switch f.Kind() {
+		case reflect.String:
+			f.SetString(v.Type().Field(i).Name)
+		case reflect.Int:
+			f.SetInt(int64(i + 1))
+		case reflect.Float64:
+			f.SetFloat(0.5)
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+		case reflect.Struct:
+			if r, ok := f.Addr().Interface().(*Receipt); ok {
+				r.SHA256 = "ab"
+				break
+			}
+			fallthrough
+		default:
+			t.Fatalf("the test does not know what to put into %s", v.Type().Field(i).Name)
+		}
+	}
+	b := a.With(Warning{Code: WarnPartial, Message: "m"})
+	if len(a.Warnings) != 1 || len(b.Warnings) != 2 || b.Warnings[1].Code != WarnPartial {
+		t.Errorf("warnings %v and %v", a.Warnings, b.Warnings)
+	}
+	b.Warnings = b.Warnings[:1]
+	if got, want := string((&Envelope{Answer: b}).AppendJSON(nil)), string((&Envelope{Answer: a}).AppendJSON(nil)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
