@@ -3,6 +3,7 @@ package narrow
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +24,7 @@ const (
 // around is how many lines are shown on each side of a matching line.
 const around = 2
 
-// Text is what is searched: a content, and what is known of its structure.
+// Text is a content, and what is known of its structure. Of gives it.
 type Text struct {
 	Content string
 
@@ -35,9 +36,31 @@ type Text struct {
 	// its line in characters. Without them nothing stands under a heading.
 	Headings []sift.Heading
 
+	// Above are the headings around the whole of Content, outermost first: of a
+	// part those of the parts that it is in.
+	Above []sift.Heading
+
 	// Pages are the offsets at which the pages of a PDF begin in Content, in its
-	// order. The line there is the page's marker.
+	// order. The line there is the page's marker. The first offset is below 0 where
+	// Content begins in the middle of a page.
 	Pages []render.PageStart
+
+	// Links and Outline are the entries of a Content that is a list of them, one a
+	// line; nil for any other. What the offsets in Headings and Pages then count is
+	// not in Content: for an outline characters of what it is the outline of, for
+	// links places, as Places has them.
+	Links   []sift.Link
+	Places  []render.LinkPlace
+	Outline []sift.Heading
+}
+
+// Of gives what was rendered as a Text.
+func Of(r *render.Rendered) Text {
+	s := r.Structure()
+	return Text{
+		Content: r.Content, Markdown: r.IsMarkdown(), Headings: s.Headings, Pages: s.Pages,
+		Links: r.Links, Places: s.Links, Outline: r.Outline,
+	}
 }
 
 // Result is what was found.
@@ -52,7 +75,10 @@ type Result struct {
 // does is a result. The error is a Failure: the time of ctx was up, or the caller
 // went away.
 func Grep(ctx context.Context, t Text, p *Pattern) (Result, error) {
-	g := grep{p: p, t: t}
+	if t.Links != nil || t.Outline != nil {
+		t.Headings, t.Above, t.Pages = nil, nil, nil // they are of another content
+	}
+	g := grep{p: p, t: t, trail: slices.Clone(t.Above)}
 	lines := lineReader{s: t.Content}
 	for l, ok := lines.next(); ok; l, ok = lines.next() {
 		err := ctx.Err()
@@ -191,8 +217,8 @@ func (g *grep) enter(l line) (heading string, marker bool) {
 	begins := false
 	for len(g.t.Pages) > 0 && g.t.Pages[0].Offset < l.next {
 		g.page = g.t.Pages[0].Number
+		begins, marker = true, g.t.Pages[0].Offset >= 0
 		g.t.Pages = g.t.Pages[1:]
-		begins, marker = true, true
 	}
 	for len(g.t.Headings) > 0 && g.t.Headings[0].Offset < l.next {
 		h := g.t.Headings[0]

@@ -83,6 +83,9 @@ func pageNumber(n *html.Node) int {
 // pageStart is where a page begins in what was written, in bytes.
 type pageStart struct{ number, at int }
 
+// PageMarker is the line in front of a page of a PDF in Markdown.
+func PageMarker(number int) string { return "<!-- page " + strconv.Itoa(number) + " -->" }
+
 // pageMarker writes the line in front of a page of a PDF. A page cannot forge
 // one in Markdown: the bracket would be escaped.
 func (w *writer) pageMarker(number int) {
@@ -93,8 +96,7 @@ func (w *writer) pageMarker(number int) {
 		w.out = append(w.out, "[page "...)
 		w.out = append(strconv.AppendInt(w.out, int64(number), 10), ']')
 	} else {
-		w.out = append(w.out, "<!-- page "...)
-		w.out = append(strconv.AppendInt(w.out, int64(number), 10), " -->"...)
+		w.out = append(w.out, PageMarker(number)...)
 	}
 	w.startBlock(2)
 }

@@ -128,7 +128,7 @@ func page(body *html.Node, mode sift.Mode, pdf *sift.PDF) (r Rendered) {
 		l := pageLinks(body)
 		r.Links, r.places, r.end = l.links, l.places, l.end
 		locate(l.heads, l.pages)
-		r.Content = linkList(r.Links)
+		r.Content = LinkList(r.Links)
 		r.markdown = true
 		for _, l := range r.Links {
 			r.VisibleChars += visibleChars(l.Text)
@@ -172,7 +172,7 @@ func verbatim(doc *sift.Document, mode sift.Mode) (r Rendered) {
 		if markdown {
 			r.heads, r.end = markdownHeads(doc.Text), len(doc.Text)
 		}
-		r.Content = linkList(r.Links)
+		r.Content = LinkList(r.Links)
 		r.markdown = true
 		for _, l := range r.Links {
 			r.VisibleChars += visibleChars(l.Text)
@@ -299,8 +299,8 @@ func OutlineList(heads []sift.Heading, pages []PageStart) string {
 	return b.String()
 }
 
-// linkList writes links one a line.
-func linkList(links []sift.Link) string {
+// LinkList writes links one a line.
+func LinkList(links []sift.Link) string {
 	var b strings.Builder
 	for i, l := range links {
 		if i > 0 {
