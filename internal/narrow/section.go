@@ -25,6 +25,13 @@ type Part struct {
 	Pages   []int        // of a PDF: those that it stands on, never nil then
 }
 
+// CheckSection finds what Section refuses whatever the content is: a name that is
+// none, or too long. The error is a Failure with code invalid.
+func CheckSection(want string) error {
+	_, err := parseWant(want)
+	return err
+}
+
 // Section gives the part of t under the heading that answers to want, as the
 // package documents it. The error is a Failure with code invalid: it says which
 // headings there are.

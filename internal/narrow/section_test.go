@@ -107,6 +107,7 @@ func TestAHeadingAnswersToWhatOneWouldCallIt(t *testing.T) {
 		{Level: 2, Text: ""},
 		{Level: 2, Text: "???"},
 		{Level: 2, Text: "e.g. an example"},
+		{Level: 2, Text: "Read more ->"},
 	}}
 	for i := range text.Headings {
 		text.Headings[i].Offset = i
@@ -133,6 +134,7 @@ func TestAHeadingAnswersToWhatOneWouldCallIt(t *testing.T) {
 		{"مرحبا", 17, 0}, {"概要と目的", 18, 0}, {"概", 18, 0},
 		{"2.2 Install the Server > Options", 4, 0}, {"Install the server/options", 4, 0}, {"User Guide > install the client > Options", 2, 0}, {"guide › #opt-server", 4, 0},
 		{"User Guide > Options", 2, 1}, {"Appendix B > Options", 21, 0}, {"2.2 Inst… > Options", 4, 0},
+		{"Appendix B > Read more ->", 25, 0}, {"Appendix B>Read more", 25, 0}, {"Appendix B → Options", 21, 0}, {"Guide > ", 0, 0},
 		{"Input/Output > shared_ptr and *this", 13, 0},
 		{"What's n", 5, 0}, {"2.2 Install the S…", 3, 0}, {"width", 7, 0}, {"???", 23, 0}, {"example", 24, 0},
 	} {
@@ -145,7 +147,7 @@ func TestAHeadingAnswersToWhatOneWouldCallIt(t *testing.T) {
 			t.Errorf("%s is %q (%d) with %d others, want %d with %d", c.want, p.Heading.Text, p.Heading.Offset, p.Others, c.index, c.others)
 		}
 	}
-	for _, want := range []string{"3.1 Install the Client", "2.3", "C++", "a > Options", "Options > User Guide", "Install the", "in", "x", "Guide > ", "Chapter 2.2 > Backups"} {
+	for _, want := range []string{"3.1 Install the Client", "2.3", "C++", "a > Options", "Options > User Guide", "Install the", "in", "x", "Chapter 2.2 > Backups"} {
 		if p, err := Section(text, want); err == nil {
 			t.Errorf("%s is %q", want, p.Heading.Text)
 		}
@@ -168,6 +170,9 @@ func TestWhatIsNoHeadingIsAnsweredWithThoseThatThereAre(t *testing.T) {
 	} {
 		if diff := cmp.Diff(message, refused(t, text, want)); diff != "" {
 			t.Errorf("%.40q: %s", want, diff)
+		}
+		if err := CheckSection(want); (err != nil) != !strings.Contains(message, "Engine") && !strings.Contains(message, "Fuel") {
+			t.Errorf("%.40q, whatever the content: %v", want, err)
 		}
 	}
 }
@@ -472,4 +477,17 @@ func FuzzSection(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAHeadingWithoutTextIsKnownByItsAnchorOrNotAtAll(t *testing.T) {
+	text := Text{Headings: []sift.Heading{{Level: 1}, {Level: 2, Anchor: "logo"}, {Level: 3, Text: "A"}}}
+	if got := refused(t, text, "xyz"); got != "section \"xyz\" is no heading here. The headings are:\n- \"#logo\"\n  - \"A\"" {
+		t.Error(got)
+	}
+	if p := section(t, text, "#logo"); p.Heading.Anchor != "logo" {
+		t.Errorf("%+v", p)
+	}
+	if got := refused(t, Text{Headings: []sift.Heading{{Level: 1}}}, "xyz"); !strings.Contains(got, "no headings") {
+		t.Error(got)
+	}
 }

@@ -67,8 +67,12 @@ const listFew = 10
 // too many, and says how many it left out.
 func list(b *strings.Builder, heads []sift.Heading) (more int) {
 	var ofLevel [7]int
+	all := 0
 	for _, h := range heads {
-		ofLevel[levelOf(h)]++
+		if h.Text != "" || h.Anchor != "" {
+			ofLevel[levelOf(h)]++
+			all++
+		}
 	}
 	deepest, sum := 0, 0
 	for l, n := range ofLevel {
@@ -86,7 +90,7 @@ func list(b *strings.Builder, heads []sift.Heading) (more int) {
 	n := 0
 	for _, h := range heads {
 		level := levelOf(h)
-		if level > deepest {
+		if level > deepest || h.Text == "" && h.Anchor == "" {
 			continue
 		}
 		if n == listMax {
@@ -99,12 +103,12 @@ func list(b *strings.Builder, heads []sift.Heading) (more int) {
 		around = append(around, level)
 		if h.Text != "" {
 			b.WriteString(shown(h.Text))
-		} else {
+		} else { // a picture
 			b.WriteString(shown("#" + h.Anchor))
 		}
 		n++
 	}
-	return len(heads) - n
+	return all - n
 }
 
 // Bounds on the search for a heading that is spelt nearly so.

@@ -40,21 +40,34 @@ func parseWant(s string) (*want, error) {
 	if w.text == "" || len(w.name.key) == 0 && len(w.anchors) == 0 {
 		return nil, sift.Fail(sift.CodeInvalid, "section names no heading; give the text of one, or its anchor, or leave it out")
 	}
-	parts := strings.FieldsFunc(w.text, func(r rune) bool { return strings.ContainsRune(">›»→", r) })
-	if len(parts) < 2 {
-		parts = strings.Split(w.text, "/")
-	}
-	if len(parts) < 2 || len(parts) > 20 {
-		return w, nil
-	}
-	for _, part := range parts {
+	for _, part := range trailOf(w.text) {
 		p := want{reader: w.reader}
 		if p.parse(part); len(p.name.key) == 0 {
-			return w, nil
+			w.trail = nil
+			break
 		}
 		w.trail = append(w.trail, p)
 	}
 	return w, nil
+}
+
+// trailMax is how many headings a trail may name.
+const trailMax = 20
+
+// trailOf gives the parts of a trail, nil when s is none. First as Grep writes
+// one: a heading may have an arrow in it, "Read more ->".
+func trailOf(s string) []string {
+	parts := strings.Split(s, " > ")
+	if len(parts) == 1 {
+		parts = strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(">›»→", r) })
+	}
+	if len(parts) < 2 {
+		parts = strings.Split(s, "/")
+	}
+	if len(parts) < 2 || len(parts) > trailMax {
+		return nil
+	}
+	return parts
 }
 
 func (w *want) parse(s string) {
@@ -308,10 +321,11 @@ func isEdge(c rune) bool {
 	switch c {
 	case '#', '%', '@', '&', '/', '*':
 		return false
-	case 0xfe0f: // makes an emoji of the sign before it
+	case '<', '>', 0xfe0f: // of an arrow; what makes an emoji of the sign before it
 		return true
 	}
-	return c == ' ' || unicode.IsPunct(c) || unicode.Is(unicode.So, c)
+	return c == ' ' || c >= 0x2190 && c < 0x2200 || // arrows
+		unicode.IsPunct(c) || unicode.Is(unicode.So, c)
 }
 
 func isASCII(s string) bool {

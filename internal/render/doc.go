@@ -32,4 +32,6 @@
 // is the position in the clean content, in characters, where the heading's line
 // starts; the characters reach to the next heading of the same or a higher
 // level.
+//
+// A heading that is only a picture is none, nor is one in a table's cell.
 package render

@@ -23,17 +23,17 @@ func placed(content string, heads []sift.Heading) []string {
 }
 
 func TestHeadingsAreKnownByTheirPlaceInEveryContentThatHasThem(t *testing.T) {
-	const page = `<h1 id="top">Größe</h1><p>é</p><blockquote><h2 id="q">Quoted</h2><p>x</p></blockquote><h2></h2><table><tr><th>A<th>B<tr><td><h3>Cell</h3><td>c</table>` +
+	const page = `<h1 id="top">Größe</h1><p>é</p><blockquote><h2 id="q">Quoted</h2><p>x</p></blockquote><h2></h2><h2><img src="/x.png" alt="x"></h2><table><caption><h4>Cap</h4></caption><tr><th>A<th>B<tr><td><h3>Cell</h3><td>c</table>` +
 		`<ul><li><h3>Item <b>one</b></h3><p>y</p></li></ul><h2>Last<h3>inner</h3></h2><p>z</p>`
 	for mode, want := range map[sift.Mode][]string{
 		sift.ModeClean: {
-			"1 Größe #top: # Größe … z", "2 Quoted #q: > ## Quoted …   y", "3 Item one #: - ### Item one …   y", "2 Last #: ## Last … z", "3 inner #: ### inner … z",
+			"1 Größe #top: # Größe … z", "2 Quoted #q: > ## Quoted …   y", "4 Cap #: #### Cap … | **Cell** | c |", "3 Item one #: - ### Item one …   y", "2 Last #: ## Last … z", "3 inner #: ### inner … z",
 		},
 		sift.ModeText: {
-			"1 Größe #top: Größe … z", "2 Quoted #q: Quoted …   y", "3 Item one #: - Item one …   y", "2 Last #: Last … z", "3 inner #: inner … z",
+			"1 Größe #top: Größe … z", "2 Quoted #q: Quoted …   y", "4 Cap #: Cap … Cell | c", "3 Item one #: - Item one …   y", "2 Last #: Last … z", "3 inner #: inner … z",
 		},
 		sift.ModeHTML: {
-			"1 Größe #top: <h1>Größe</h1> … <p>z</p>", "2 Quoted #q: <blockquote><h2>Quoted</h2> … </ul>",
+			"1 Größe #top: <h1>Größe</h1> … <p>z</p>", "2 Quoted #q: <blockquote><h2>Quoted</h2> … </ul>", "4 Cap #: <table><caption><h4>Cap</h4> … </table>",
 			"3 Item one #: <ul><li><h3>Item <strong>one</strong></h3> … </ul>", "2 Last #: <h2>Last</h2> … <p>z</p>", "3 inner #: <h3>inner</h3> … <p>z</p>",
 		},
 	} {
@@ -50,7 +50,15 @@ func TestHeadingsAreKnownByTheirPlaceInEveryContentThatHasThem(t *testing.T) {
 		}
 	}
 	for _, mode := range []sift.Mode{sift.ModeLinks, sift.ModeOutline} {
-		if r := inMode(t, page, mode); r.Headings() != nil {
+		var names []string
+		r := inMode(t, page, mode)
+		for _, h := range r.Structure().Headings {
+			names = append(names, h.Text)
+		}
+		if diff := cmp.Diff([]string{"Größe", "Quoted", "Cap", "Item one", "Last", "inner"}, names); diff != "" {
+			t.Errorf("%s: %s", mode, diff)
+		}
+		if r.Headings() != nil {
 			t.Errorf("%s has headings: %v", mode, r.Headings())
 		}
 	}

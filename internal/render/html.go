@@ -52,12 +52,11 @@ func (w *htmlWriter) heading(n *html.Node, depth int) {
 	if w.openEnd == at && at > 0 {
 		at = w.openAt
 	}
-	empty := len(w.out) + len("<h1></h1>\n")
 	w.closedTo = true
 	w.wrap(n, depth, "\n")
 	w.closedTo = false
-	if len(w.out) > empty {
-		w.heads = append(w.heads, head{level: headingLevel(n), text: flatText(n), anchor: normalize.Attr(n, "id"), at: at})
+	if text := flatText(n); text != "" {
+		w.heads = append(w.heads, head{level: headingLevel(n), text: text, anchor: normalize.Attr(n, "id"), at: at})
 	}
 }
 

@@ -30,7 +30,7 @@ type linksOf struct {
 func pageLinks(body *html.Node) linksOf {
 	l := linksOf{links: []sift.Link{}}
 	seen := make(map[sift.Link]int)
-	var inside *html.Node // the node behind a heading or table: the headings in it are none of the page's
+	var inside *html.Node // the node behind a heading or cell: the headings in it are none of the page's
 	for c := body.FirstChild; c != nil; c = following(c, body) {
 		l.end++
 		if c == inside {
@@ -44,9 +44,9 @@ func pageLinks(body *html.Node) linksOf {
 			if number := pageNumber(c); number > 0 {
 				l.pages = append(l.pages, pageStart{number, l.end})
 			}
-		case inside == nil && (c.DataAtom == atom.Table || normalize.IsHeading(c)):
-			if c.DataAtom != atom.Table && hasText(c) {
-				l.heads = append(l.heads, head{level: headingLevel(c), text: flatText(c), anchor: normalize.Attr(c, "id"), at: l.end})
+		case inside == nil && (c.DataAtom == atom.Td || c.DataAtom == atom.Th || normalize.IsHeading(c)):
+			if text := flatText(c); text != "" && normalize.IsHeading(c) {
+				l.heads = append(l.heads, head{level: headingLevel(c), text: text, anchor: normalize.Attr(c, "id"), at: l.end})
 			}
 			if inside = behind(c, body); inside == nil {
 				inside = body // which does not come

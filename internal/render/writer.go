@@ -756,8 +756,8 @@ func (w *writer) title(n *html.Node) {
 		w.push(sign, "")
 		w.children(n)
 		w.endText()
-		if w.pop() {
-			w.heads = append(w.heads, head{level: level, text: flatText(n), anchor: normalize.Attr(n, "id"), at: w.lineAt})
+		if text := flatText(n); w.pop() && text != "" { // one that is only a picture says nothing
+			w.heads = append(w.heads, head{level: level, text: text, anchor: normalize.Attr(n, "id"), at: w.lineAt})
 		}
 		w.heading = nil
 	}
