@@ -1,0 +1,322 @@
+package digest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sift.build/sift/internal/render"
+	"sift.build/sift/internal/sift"
+)
+
+// Text is a content, and what is known of it.
+type Text struct {
+	Content  string // all of it, Markdown or plain text
+	Markdown bool
+
+	// Headings are the headings of Content in its order, each with the offset of its
+	// line in characters.
+	Headings []sift.Heading
+
+	// Pages are the offsets at which the pages of a PDF begin, in order; the line
+	// there is the page's marker. The first is below 0 where Content begins in the
+	// middle of a page.
+	Pages []render.PageStart
+
+	// Language is what the document says it is in (BCP 47). It may be empty, and
+	// it may be wrong.
+	Language string
+}
+
+// Options says how much is wanted. Zero is the default.
+type Options struct {
+	MaxChars    int // of all passages together; 0: DefaultChars
+	MaxPassages int // 0: DefaultPassages
+}
+
+// What is given where Options does not say.
+const (
+	DefaultChars    = 3000
+	DefaultPassages = 5
+)
+
+// MethodExtractive is the method of what Extract gives.
+const MethodExtractive = "extractive"
+
+// Digest is what a content says to a question. With no passages nothing in it
+// answers the question, and Answer says so.
+type Digest struct {
+	Question string    `json:"question"`
+	Method   string    `json:"method"`
+	Answer   string    `json:"answer"`   // of the best passage the sentence that has most of the question, to the letter
+	Passages []Passage `json:"passages"` // in the order of the content; never null
+}
+
+// Passage is a part of the content: the characters from Start to End are Text.
+type Passage struct {
+	N       int     `json:"n"` // from 1
+	Text    string  `json:"text"`
+	Heading string  `json:"heading"`        // the headings it stands under, "A > B"
+	Page    int     `json:"page,omitempty"` // of a PDF
+	Start   int     `json:"start"`
+	End     int     `json:"end"`
+	Score   float64 `json:"score"` // 0 to about 1; only the order of those of one question means something
+}
+
+// Extract gives the passages of t that answer the question. The error is a
+// Failure: invalid for what is no question, timeout or cancel when ctx ends.
+func Extract(ctx context.Context, t Text, question string, o Options) (Digest, error) {
+	r, err := Rank(ctx, t, question, o)
+	if err != nil {
+		return Digest{}, err
+	}
+	return r.Digest(), nil
+}
+
+// Ranking is the passages of a content in the order of how well they fit a
+// question.
+type Ranking struct {
+	// Passages are the best, at most MaxRanked, the best first, N being the rank.
+	// They may overlap in what they say, and none of them need answer the question.
+	Passages []Passage
+
+	// Answered says that the question is answered, as far as words can tell.
+	Answered bool
+
+	question string
+	options  Options
+	q        *question
+	r        *ranking
+	scored   []scored
+}
+
+// MaxRanked is how many passages Rank gives for each question in one.
+const MaxRanked = candidateMax
+
+// Rank ranks the passages of t. Its errors are those of Extract.
+func Rank(ctx context.Context, t Text, question string, o Options) (Ranking, error) {
+	if o.MaxChars <= 0 {
+		o.MaxChars = DefaultChars
+	}
+	if o.MaxPassages <= 0 {
+		o.MaxPassages = DefaultPassages
+	}
+	q, err := parseQuestion(question, t.Content, t.Language)
+	if err != nil {
+		return Ranking{}, err
+	}
+	r, err := newRanking(ctx, t, q, sizesFor(o.MaxChars))
+	if err != nil {
+		return Ranking{}, ended(err)
+	}
+	best, err := r.best(ctx, candidateMax)
+	if err != nil {
+		return Ranking{}, ended(err)
+	}
+	best = r.withPhrases(best)
+	out := Ranking{question: question, options: o, q: q, r: r, scored: best}
+	for i, s := range best {
+		p := r.passage(s)
+		p.N = i + 1
+		out.Passages = append(out.Passages, p)
+	}
+	out.Answered = len(best) > 0 && slices.Max(r.confidence(best)) >= threshold
+	return out, nil
+}
+
+func ended(err error) error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return sift.Fail(sift.CodeTimeout, "the time was up before the whole content was searched for an answer").WithCause(err)
+	case errors.Is(err, context.Canceled):
+		return sift.Fail(sift.CodeCancel, "the caller went away").WithCause(err)
+	}
+	return err
+}
+
+// passage gives a candidate as a Passage, without its number.
+func (r *ranking) passage(s scored) Passage {
+	return Passage{
+		Text: strings.Clone(r.t.Content[s.from:s.to]), Heading: r.trail(int(s.heading)), Page: int(s.page),
+		Start: int(s.start), End: int(s.end), Score: math.Round(s.score*1000) / 1000,
+	}
+}
+
+// trail writes the headings that a passage stands under.
+func (r *ranking) trail(i int) string {
+	var parts []string
+	for depth := 0; i >= 0 && depth < trailMax; i, depth = int(r.parents[i]), depth+1 {
+		if text := clip(strings.Join(strings.Fields(r.t.Headings[i].Text), " "), 120); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	slices.Reverse(parts)
+	return strings.Join(parts, " > ")
+}
+
+// clip cuts s behind n characters.
+func clip(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}
+
+// withPhrases leaves those passages that have every quoted phrase, in themselves
+// or in a heading above.
+func (r *ranking) withPhrases(in []scored) []scored {
+	if len(r.q.phrases) == 0 {
+		return in
+	}
+	return slices.DeleteFunc(in, func(s scored) bool { return !r.phrasesIn(&s.candidate) })
+}
+
+func (r *ranking) phrasesIn(c *candidate) bool {
+	form := phraseForm(r.reader.of(r.t.Content[c.from:c.to]))
+	var above string
+	for _, p := range r.q.phrases {
+		if hasPhrase(form, p) {
+			continue
+		}
+		if above == "" {
+			above = phraseForm(r.trail(int(c.heading)) + " \n " + r.reader.of(r.t.Content[c.lead[0]:c.lead[1]]))
+		}
+		if !hasPhrase(above, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// Digest picks what goes into the answer.
+func (k *Ranking) Digest() Digest {
+	d := Digest{Question: k.question, Method: MethodExtractive, Passages: []Passage{}}
+	if !k.Answered {
+		d.Answer = k.nothing()
+		return d
+	}
+	picked := k.pick()
+	d.Answer = k.r.sentence(picked[0])
+	slices.SortFunc(picked, func(a, b scored) int { return int(a.start) - int(b.start) })
+	for i, s := range picked {
+		p := k.r.passage(s)
+		p.N = i + 1
+		d.Passages = append(d.Passages, p)
+	}
+	return d
+}
+
+// nothing says that the question is not answered, and as far as it is known why.
+func (k *Ranking) nothing() string {
+	var missing []string
+	for i, p := range k.q.phrases {
+		if !hasPhrase(phraseForm(k.r.reader.of(k.r.t.Content)), p) {
+			missing = append(missing, `"`+clip(k.q.quoted[i], 80)+`"`)
+		}
+	}
+	if len(missing) == 0 {
+		for i, u := range k.q.units {
+			if k.r.absent[i] && utf8.RuneCountInString(u.text) > 1 && len(missing) < 8 && !slices.Contains(missing, u.text) {
+				missing = append(missing, u.text)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return "Nothing on this page answers the question."
+	}
+	return "Nothing on this page answers the question. Not on the page: " + strings.Join(missing, ", ") + "."
+}
+
+// pick chooses passages within the budget, the best first: for each question in
+// one its best, then by score, none that says what another has said, and none
+// that is far behind the best.
+func (k *Ranking) pick() []scored {
+	var order []scored
+	confidence := k.r.confidence(k.scored)
+	for a := range k.q.aspects {
+		best := -1
+		for i, s := range k.scored {
+			if best < 0 || s.of[a] > k.scored[best].of[a] {
+				best = i
+			}
+		}
+		if confidence[a] >= threshold && !slices.ContainsFunc(order, func(o scored) bool { return o.index == k.scored[best].index }) {
+			order = append(order, k.scored[best])
+		}
+	}
+	slices.SortStableFunc(order, func(a, b scored) int { return cmpFloat(b.score, a.score) })
+	firsts := len(order)
+	for _, s := range k.scored {
+		if !slices.ContainsFunc(order, func(o scored) bool { return o.index == s.index }) {
+			order = append(order, s)
+		}
+	}
+	var picked []scored
+	var said []shingles
+	left := k.options.MaxChars
+	for i, s := range order {
+		size := int(s.end - s.start)
+		if len(picked) == k.options.MaxPassages {
+			break
+		}
+		if size > left || i >= firsts && s.score < farBehind*order[0].score {
+			continue
+		}
+		sh := shinglesOf(k.r.reader.of(k.r.t.Content[s.from:s.to]))
+		if slices.ContainsFunc(said, sh.near) {
+			continue
+		}
+		picked, said = append(picked, s), append(said, sh)
+		left -= size
+	}
+	return picked
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// answerChars bounds the answer.
+const answerChars = 400
+
+// sentence gives the sentence, the line or the row of a passage that has most of
+// the question.
+func (r *ranking) sentence(c scored) string {
+	text := r.t.Content[c.from:c.to]
+	best, score := "", -1.0
+	for part := range sentencesOf(text) {
+		seen := make([]float64, len(r.q.units))
+		l := lexer{emit: func(t token) {
+			for _, m := range r.matcher.of(t) {
+				for _, a := range r.q.terms[m.term].units {
+					seen[a.unit] = max(seen[a.unit], m.strength*a.strength)
+				}
+			}
+		}}
+		words := l.run(r.reader.of(part))
+		v := 0.0
+		for i, n := range seen {
+			v += n * r.unit[i]
+		}
+		if words > 2 && v > score {
+			best, score = part, v
+		}
+	}
+	if best == "" {
+		best = text
+	}
+	return clip(strings.TrimFunc(best, unicode.IsSpace), answerChars)
+}
