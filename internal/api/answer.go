@@ -29,9 +29,10 @@ const (
 	// stay behind in each of them.
 	maxPooled = 1 << 20
 
-	// An answer has this long to be taken, and a second more for each of these
-	// bytes. Whoever reads more slowly than that is cut off, so that a caller
-	// who never reads cannot hold a connection and its buffer for good.
+	// What is written at once (an answer, or a result of a job) has this long to
+	// be taken, and a second more for each of these bytes. Whoever reads more
+	// slowly than that is cut off, so that a caller who never reads cannot hold
+	// a connection and its buffer for good.
 	writeTime     = 30 * time.Second
 	bytesASecond  = 32 << 10
 	metricsWeight = 1 << 20 // an assumed size, for an answer that is written as it is made
@@ -266,27 +267,32 @@ func encode(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// write sends a whole answer, piece by piece.
-func (s *Server) write(w http.ResponseWriter, x *exchange, status int, pieces ...[]byte) {
-	size := 0
-	for _, p := range pieces {
-		size += len(p)
-	}
-	w.Header()["Content-Length"] = []string{strconv.Itoa(size)}
-	s.setWriteDeadline(w, size)
-	x.status = status
-	w.WriteHeader(status)
-	for _, p := range pieces {
-		if _, err := w.Write(p); err != nil {
-			if !errors.Is(err, http.ErrBodyNotAllowed) && x.cause == nil { // HEAD wants no body
-				x.cause = fmt.Errorf("write the answer: %w", err)
-			}
-			return
-		}
-	}
+// write sends a whole answer.
+func (s *Server) write(w http.ResponseWriter, x *exchange, status int, body []byte) {
+	s.begin(w, x, status, len(body))
+	s.send(w, x, body)
 }
 
-// setWriteDeadline bounds how long the caller may take to read an answer.
+// begin sends the head of an answer. What is sent after it must have that size.
+func (s *Server) begin(w http.ResponseWriter, x *exchange, status, size int) {
+	w.Header()["Content-Length"] = []string{strconv.Itoa(size)}
+	x.status = status
+	w.WriteHeader(status)
+}
+
+// send sends a piece of an answer, and reports whether the caller has taken it
+// in time. Each piece has a time of its own, so that it is not for how long an
+// answer goes on that somebody is cut off, but for standing still.
+func (s *Server) send(w http.ResponseWriter, x *exchange, piece []byte) bool {
+	s.setWriteDeadline(w, len(piece))
+	_, err := w.Write(piece)
+	if err != nil && !errors.Is(err, http.ErrBodyNotAllowed) && x.cause == nil { // HEAD wants no body
+		x.cause = fmt.Errorf("write the answer: %w", err)
+	}
+	return err == nil
+}
+
+// setWriteDeadline bounds how long the caller may take to read that much.
 // net/http lifts it before the next request of the connection. A
 // ResponseWriter that cannot do it is a test's.
 func (s *Server) setWriteDeadline(w http.ResponseWriter, size int) {

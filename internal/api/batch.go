@@ -3,6 +3,9 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -68,19 +71,59 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request, x *exchange) err
 			return err
 		}
 	}
-	// What is large is read once there is a place for it.
-	giveBack, err := s.held.take(r.Context(), x.caller)
-	if err != nil {
-		return err
-	}
-	defer giveBack()
 	job, err := s.batches.Job(r.Context(), x.caller, id, d.into.after, 0)
 	if err != nil {
 		return err
 	}
+	frame := frameJob(job)
 	w.Header()["Content-Type"] = s.typeJSON
-	s.write(w, x, http.StatusOK, encodeJob(job)...)
+	s.begin(w, x, http.StatusOK, frame.size())
+	if r.Method != http.MethodHead {
+		s.sendJob(w, r, x, id, frame)
+	}
 	return nil
+}
+
+// sendJob writes the body of a job's answer. Each result is read when the one
+// before it has been taken: those of a job are up to 8 MiB, and a caller who
+// takes them slowly must hold no more than one of them.
+func (s *Server) sendJob(w http.ResponseWriter, r *http.Request, x *exchange, id string, frame jobFrame) {
+	from := 0
+	for _, gap := range frame.gaps {
+		if !s.send(w, x, frame.text[from:gap.at]) {
+			return
+		}
+		from = gap.at
+		result, err := s.batches.Result(r.Context(), x.caller, id, gap.idx)
+		if err == nil && len(result) != gap.size {
+			err = fmt.Errorf("it has %d bytes and not %d", len(result), gap.size)
+		}
+		if err != nil {
+			x.breakOff(r.Context(), gap.idx, err)
+			panic(http.ErrAbortHandler) // the head has promised it: the answer must not look whole
+		}
+		if !s.send(w, x, result) {
+			return
+		}
+	}
+	s.send(w, x, frame.text[from:])
+}
+
+// breakOff notes for the log why an answer ends at the result of that target.
+func (x *exchange) breakOff(ctx context.Context, idx int, err error) {
+	f := sift.AsFailure(err)
+	why := errors.New(string(f.Code)) // its sentence is for callers
+	if f.Code == sift.CodeInternal && f.Cause != nil {
+		why = f.Cause // about the store
+	}
+	x.cause = fmt.Errorf("the answer broke off at the result of targets[%d]: %w", idx, why)
+	switch {
+	case ctx.Err() != nil: // the caller went away
+	case f.Code == sift.CodeInternal:
+		x.level = slog.LevelError
+	default: // the job has made room for another
+		x.level = slog.LevelWarn
+	}
 }
 
 // await waits for a job to change, without holding any of its results. When
@@ -88,13 +131,7 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request, x *exchange) err
 func (s *Server) await(ctx context.Context, caller sift.Caller, id string, wait time.Duration) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-s.stopping:
-			cancel()
-		case <-waiting.Done():
-		}
-	}()
+	defer context.AfterFunc(s.stopping, cancel)()
 	_, err := s.batches.Job(waiting, caller, id, noTargets, wait)
 	if waiting.Err() != nil && ctx.Err() == nil {
 		return nil
@@ -141,15 +178,33 @@ func jobID(r *http.Request) string {
 	}, id)
 }
 
-// encodeJob gives the JSON of a job, which is that of encoding/json, in pieces.
-// The results, which are nearly all of it, are in it as they are.
-func encodeJob(job *sift.Job) [][]byte {
+// jobFrame is the JSON of a job without its results.
+type jobFrame struct {
+	text []byte
+	gaps []gap // in their order
+}
+
+// gap is where the result of a target goes.
+type gap struct{ at, idx, size int }
+
+// size is how long the whole is, with the results.
+func (f jobFrame) size() int {
+	n := len(f.text)
+	for _, g := range f.gaps {
+		n += g.size
+	}
+	return n
+}
+
+// frameJob gives the JSON that encoding/json would make of a job with its
+// results, but for these, which go into it as they are.
+func frameJob(job *sift.Job) jobFrame {
 	head := *job
 	head.CreatedAt, head.Targets = job.CreatedAt.UTC(), nil
-	var b bytes.Buffer // what stands between the results
+	var b bytes.Buffer
+	var gaps []gap
 	b.Write(bytes.TrimSuffix(encode(head), []byte("}")))
 	b.WriteString(`,"targets":[`)
-	cuts := make([]int, 0, len(job.Targets)) // where in b each result goes
 	for i, t := range job.Targets {
 		if i > 0 {
 			b.WriteByte(',')
@@ -160,10 +215,10 @@ func encodeJob(job *sift.Job) [][]byte {
 			URL    string            `json:"url"`
 			Status sift.TargetStatus `json:"status"`
 		}{t.Idx, t.URL, t.Status}), []byte("}")))
-		if len(t.Result) > 0 {
+		if t.ResultBytes > 0 {
 			b.WriteString(`,"result":`)
+			gaps = append(gaps, gap{b.Len(), t.Idx, t.ResultBytes})
 		}
-		cuts = append(cuts, b.Len())
 		tail := encode(struct {
 			Error string    `json:"error,omitempty"`
 			Hint  sift.Hint `json:"hint,omitempty"`
@@ -176,13 +231,5 @@ func encodeJob(job *sift.Job) [][]byte {
 		b.Write(tail)
 	}
 	b.WriteString(`]}`)
-	pieces, from := make([][]byte, 0, 2*len(cuts)+1), 0
-	for i, t := range job.Targets {
-		if len(t.Result) == 0 {
-			continue
-		}
-		pieces = append(pieces, b.Bytes()[from:cuts[i]], t.Result)
-		from = cuts[i]
-	}
-	return append(pieces, b.Bytes()[from:])
+	return jobFrame{b.Bytes(), gaps}
 }

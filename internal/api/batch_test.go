@@ -13,9 +13,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +33,7 @@ import (
 type batches struct {
 	submit func(context.Context, sift.Caller, []sift.Target, bool) (sift.Submitted, error)
 	job    func(context.Context, sift.Caller, string, int, time.Duration) (*sift.Job, error)
+	result func(context.Context, sift.Caller, string, int) (json.RawMessage, error)
 	jobs   func(context.Context, sift.Caller) ([]sift.Job, error)
 	cancel func(context.Context, sift.Caller, string) (sift.JobStatus, error)
 }
@@ -40,6 +44,10 @@ func (b batches) Submit(ctx context.Context, c sift.Caller, ts []sift.Target, fr
 
 func (b batches) Job(ctx context.Context, c sift.Caller, id string, after int, wait time.Duration) (*sift.Job, error) {
 	return b.job(ctx, c, id, after, wait)
+}
+
+func (b batches) Result(ctx context.Context, c sift.Caller, id string, idx int) (json.RawMessage, error) {
+	return b.result(ctx, c, id, idx)
 }
 func (b batches) Jobs(ctx context.Context, c sift.Caller) ([]sift.Job, error) { return b.jobs(ctx, c) }
 func (b batches) Cancel(ctx context.Context, c sift.Caller, id string) (sift.JobStatus, error) {
@@ -53,14 +61,45 @@ func fails(err error) batches {
 			return sift.Submitted{}, err
 		},
 		job:    func(context.Context, sift.Caller, string, int, time.Duration) (*sift.Job, error) { return nil, err },
+		result: func(context.Context, sift.Caller, string, int) (json.RawMessage, error) { return nil, err },
 		jobs:   func(context.Context, sift.Caller) ([]sift.Job, error) { return nil, err },
 		cancel: func(context.Context, sift.Caller, string) (sift.JobStatus, error) { return "", err },
 	}
 }
 
-// shows is a Batches with one job, whatever is asked for.
-func shows(job *sift.Job) batches {
-	return batches{job: func(context.Context, sift.Caller, string, int, time.Duration) (*sift.Job, error) { return job, nil }}
+// shows is a Batches with one job, whichever is asked for.
+func shows(whole *sift.Job) batches {
+	return batches{
+		job: func(_ context.Context, _ sift.Caller, _ string, after int, _ time.Duration) (*sift.Job, error) {
+			job := *whole
+			job.Targets = nil
+			for _, t := range whole.Targets {
+				if t.Idx > after {
+					t.Result, t.ResultBytes = nil, len(t.Result)
+					job.Targets = append(job.Targets, t)
+				}
+			}
+			return &job, nil
+		},
+		result: func(_ context.Context, _ sift.Caller, _ string, idx int) (json.RawMessage, error) {
+			for _, t := range whole.Targets {
+				if t.Idx == idx && len(t.Result) > 0 {
+					return t.Result, nil
+				}
+			}
+			return nil, sift.Fail(sift.CodeNotFound, "there is no such job")
+		},
+	}
+}
+
+// large is a job with that many results of that size.
+func large(targets, size int) *sift.Job {
+	job := &sift.Job{ID: "j1", Status: sift.JobDone, TargetsTotal: targets, TargetsDone: targets, CreatedAt: time.Unix(0, 0)}
+	for i := range targets {
+		result := answer(fmt.Sprintf("%d %s", i, strings.Repeat("x", size))).AppendJSON(nil)
+		job.Targets = append(job.Targets, sift.JobTarget{Idx: i, URL: "u", Status: sift.TargetDone, Result: result})
+	}
+	return job
 }
 
 func aJob() *sift.Job {
@@ -294,8 +333,8 @@ func TestWhatASubmitIsRefusedForIsTold(t *testing.T) {
 }
 
 func TestAJobIsAnsweredAsEncodingJSONWouldWriteIt(t *testing.T) {
-	full := sift.JobTarget{Idx: 7, URL: "u", Status: sift.TargetDone, Result: json.RawMessage(`{"success":true}`), Error: "e: x", Hint: sift.HintRetry}
-	for i := range reflect.TypeFor[sift.JobTarget]().NumField() { // a field that is new must be told to encodeJob
+	full := sift.JobTarget{Idx: 7, URL: "u", Status: sift.TargetDone, Result: json.RawMessage(`{"success":true}`), ResultBytes: 16, Error: "e: x", Hint: sift.HintRetry}
+	for i := range reflect.TypeFor[sift.JobTarget]().NumField() { // a field that is new must be told to frameJob
 		if reflect.ValueOf(full).Field(i).IsZero() {
 			t.Fatalf("%s has no value in this test", reflect.TypeFor[sift.JobTarget]().Field(i).Name)
 		}
@@ -312,10 +351,15 @@ func TestAJobIsAnsweredAsEncodingJSONWouldWriteIt(t *testing.T) {
 		"no targets yet":    {ID: "j", Status: sift.JobQueued, TargetsTotal: 1, Targets: []sift.JobTarget{{URL: "u", Status: sift.TargetPending}}},
 		"empty raw results": {Targets: []sift.JobTarget{{Result: json.RawMessage{}}, {Result: nil, Error: "x"}}},
 	} {
-		got := bytes.Join(encodeJob(job), nil)
+		w := httptest.NewRecorder()
+		New(Config{Auth: keys{}, Batches: shows(job)}).Handler().ServeHTTP(w, request("GET", "/v1/batch/j"))
+		got := w.Body.String()
+		if w.Code != 200 || w.Header().Get("Content-Length") != strconv.Itoa(len(got)) {
+			t.Errorf("%s: %d, Content-Length %s of %d", name, w.Code, w.Header().Get("Content-Length"), len(got))
+		}
 		utc := *job
 		utc.CreatedAt = job.CreatedAt.UTC()
-		if diff := cmp.Diff(string(encode(&utc)), string(got)); diff != "" {
+		if diff := cmp.Diff(string(encode(&utc)), got); diff != "" {
 			t.Errorf("%s (-encoding/json +ours):\n%s", name, diff)
 		}
 		var a, b any // and as it would escape it unasked
@@ -323,16 +367,23 @@ func TestAJobIsAnsweredAsEncodingJSONWouldWriteIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(json.Unmarshal(escaped, &a), json.Unmarshal(got, &b)); err != nil || !reflect.DeepEqual(a, b) {
+		if err := errors.Join(json.Unmarshal(escaped, &a), json.Unmarshal([]byte(got), &b)); err != nil || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: another value, %v", name, err)
 		}
 	}
 	before := aJob()
-	w := do(t, Config{Batches: shows(before)}, request("GET", "/v1/batch/j1"))
-	if w.Code != 200 || w.Header().Get("Content-Length") != fmt.Sprint(w.Body.Len()) || !strings.Contains(w.Body.String(), `"created_at":"2026-01-02T03:04:05.678Z"`) {
+	b := shows(before)
+	b.job = func(context.Context, sift.Caller, string, int, time.Duration) (*sift.Job, error) { return before, nil }
+	for i := range before.Targets {
+		before.Targets[i].ResultBytes = len(before.Targets[i].Result)
+	}
+	want := *before
+	want.Targets = slices.Clone(before.Targets)
+	w := do(t, Config{Batches: b}, request("GET", "/v1/batch/j1"))
+	if w.Code != 200 || !strings.Contains(w.Body.String(), `"created_at":"2026-01-02T03:04:05.678Z"`) {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
-	if diff := cmp.Diff(aJob(), before); diff != "" {
+	if diff := cmp.Diff(&want, before); diff != "" {
 		t.Errorf("what Batches gave was changed:\n%s", diff)
 	}
 	// The list is there when nothing is in it.
@@ -341,30 +392,109 @@ func TestAJobIsAnsweredAsEncodingJSONWouldWriteIt(t *testing.T) {
 	}
 }
 
-// pointers is a ResponseWriter that notes which memory it was given.
-type pointers struct {
+// counter is a ResponseWriter that counts what it is given, and notes which
+// memory it was.
+type counter struct {
 	drain
-	got map[*byte]bool
+	size int
+	got  map[*byte]bool
 }
 
-func (p pointers) Write(b []byte) (int, error) {
-	if len(b) > 0 {
-		p.got[&b[0]] = true
+func (c *counter) Write(b []byte) (int, error) {
+	if c.size += len(b); len(b) > 0 {
+		c.got[&b[0]] = true
 	}
 	return len(b), nil
 }
 
-func TestAResultIsWrittenWithoutACopy(t *testing.T) {
-	job := aJob()
-	for range 30 {
-		job.Targets = append(job.Targets, sift.JobTarget{Idx: 4, URL: "u", Status: sift.TargetDone, Result: answer(strings.Repeat("x", 256<<10)).AppendJSON(nil)})
-	}
-	w := pointers{drain{http.Header{}}, map[*byte]bool{}}
-	New(Config{Auth: keys{}, Batches: shows(job)}).Handler().ServeHTTP(w, request("GET", "/v1/batch/j1"))
-	for i, target := range job.Targets {
-		if len(target.Result) > 0 && !w.got[&target.Result[0]] {
-			t.Errorf("the result of target %d was copied", i)
+// Not more than one result is in memory: each is asked for when everything in
+// front of it has been taken, once and in order, and is written without a copy.
+func TestAResultIsReadWhenItIsItsTurn(t *testing.T) {
+	for query, after := range map[string]int{"": -1, "?after=-1": -1, "?after=2": 2} {
+		job := aJob()
+		job.Targets = append(job.Targets, large(40, 256<<10).Targets[4:]...)
+		whole := *job
+		whole.Targets = job.Targets[after+1:]
+		whole.CreatedAt = job.CreatedAt.UTC()
+		text := encode(whole)
+		w := &counter{drain: drain{http.Header{}}, got: map[*byte]bool{}}
+		b := shows(job)
+		var asked []int
+		shown := b.result
+		b.result = func(ctx context.Context, c sift.Caller, id string, idx int) (json.RawMessage, error) {
+			result, err := shown(ctx, c, id, idx)
+			if at := bytes.Index(text, result); w.size != at || c.Name != "research" || id != "j1" || ctx.Err() != nil {
+				t.Errorf("%s: result %d of %q is asked for by %q after %d bytes, and stands at %d", query, idx, id, c.Name, w.size, at)
+			}
+			asked = append(asked, idx)
+			return result, err
 		}
+		New(Config{Auth: twoCallers(), Batches: b}).Handler().ServeHTTP(w, with(request("GET", "/v1/batch/j1"+query), "Authorization", "Bearer open-key"))
+		var want []int
+		for _, target := range whole.Targets {
+			if len(target.Result) > 0 {
+				want = append(want, target.Idx)
+				if !w.got[&target.Result[0]] {
+					t.Errorf("%s: the result of target %d was copied", query, target.Idx)
+				}
+			}
+		}
+		if !slices.Equal(asked, want) || len(want) < 36 || w.size != len(text) {
+			t.Errorf("%s: asked for %d, want %d; %d bytes of %d", query, asked, want, w.size, len(text))
+		}
+	}
+}
+
+func TestAnAnswerWhoseResultIsGoneDoesNotLookWhole(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(json.RawMessage) (json.RawMessage, error)
+		log    string
+	}{
+		"gone": {func(json.RawMessage) (json.RawMessage, error) {
+			return nil, sift.Fail(sift.CodeNotFound, "no job https://secret.example/").WithCause(errors.New("secret.example"))
+		}, `level=WARN msg=request method=GET route=/v1/batch/{id} status=200 caller=research cause="the answer broke off at the result of targets[2]: not_found"`},
+		"our fault": {func(json.RawMessage) (json.RawMessage, error) { return nil, errors.New("disk error") },
+			`level=ERROR msg=request method=GET route=/v1/batch/{id} status=200 caller=research cause="the answer broke off at the result of targets[2]: disk error"`},
+		"shorter": {func(r json.RawMessage) (json.RawMessage, error) { return r[:len(r)-1], nil },
+			`level=ERROR msg=request method=GET route=/v1/batch/{id} status=200 caller=research cause="the answer broke off at the result of targets[2]: it has 999 bytes and not 1000"`},
+		"longer": {func(r json.RawMessage) (json.RawMessage, error) { return append(slices.Clone(r), ' '), nil },
+			`level=ERROR msg=request method=GET route=/v1/batch/{id} status=200 caller=research cause="the answer broke off at the result of targets[2]: it has 1001 bytes and not 1000"`},
+		"empty": {func(json.RawMessage) (json.RawMessage, error) { return nil, nil },
+			`level=ERROR msg=request method=GET route=/v1/batch/{id} status=200 caller=research cause="the answer broke off at the result of targets[2]: it has 0 bytes and not 1000"`},
+	} {
+		job := large(4, 0)
+		for i := range job.Targets {
+			job.Targets[i].Result = json.RawMessage(`"` + strings.Repeat("x", 998) + `"`)
+		}
+		b := shows(job)
+		shown := b.result
+		b.result = func(ctx context.Context, caller sift.Caller, id string, idx int) (json.RawMessage, error) {
+			if idx > 2 {
+				t.Errorf("%s: the result of target %d was read for nothing", name, idx)
+			}
+			result, err := shown(ctx, caller, id, idx)
+			if idx < 2 {
+				return result, err
+			}
+			return c.change(result)
+		}
+		if diff := cmp.Diff([]string{c.log}, logged(t, slog.LevelInfo, Config{Batches: b}, with(request("GET", "/v1/batch/j1"), "Authorization", "Bearer open-key"))); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+		srv := httptest.NewServer(New(Config{Auth: keys{}, Batches: b}).Handler())
+		resp, err := http.Get(srv.URL + "/v1/batch/j1")
+		if err == nil { // the head may have got out
+			var body []byte
+			body, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if bytes.Contains(body, []byte(`"idx":3`)) {
+				t.Errorf("%s: it went on: %s", name, body)
+			}
+		}
+		if err == nil {
+			t.Errorf("%s: the answer looks whole", name)
+		}
+		srv.Close()
 	}
 }
 
@@ -413,6 +543,8 @@ func TestWaitAndAfterAreHandedOn(t *testing.T) {
 		"":                     {{-1, 0}},
 		"?wait=0":              {{-1, 0}},
 		"?after=0":             {{0, 0}},
+		"?after=-1":            {{-1, 0}},
+		"?after=-1&wait=1":     {{1e9, time.Second}, {-1, 0}},
 		"?wait=30":             {{1e9, 30 * time.Second}, {-1, 0}}, // the waiting holds no results
 		"?wait=300&after=7":    {{1e9, 300 * time.Second}, {7, 0}},
 		"?after=1e9&wait=0.25": {{1e9, 250 * time.Millisecond}, {1e9, 0}},
@@ -455,8 +587,8 @@ func TestFieldsOfABatchInTheWrongPlaceAreRefused(t *testing.T) {
 		{request("GET", "/v1/batch/j1?wait="), "wait must be a number"},
 		{request("GET", "/v1/batch/j1?wait=NaN"), "wait must be a number"},
 		{request("GET", "/v1/batch/j1?wait=1&wait=1"), "wait is given twice"},
-		{request("GET", "/v1/batch/j1?after=-1"), "after must be between 0 and 1000000000"},
-		{request("GET", "/v1/batch/j1?after=1000000001"), "after must be between 0 and 1000000000"},
+		{request("GET", "/v1/batch/j1?after=-2"), "after must be between -1 and 1000000000"},
+		{request("GET", "/v1/batch/j1?after=1000000001"), "after must be between -1 and 1000000000"},
 		{request("GET", "/v1/batch/j1?after=1.5"), "after must be a whole number, without a fraction"},
 		{request("GET", "/v1/batch/j1?afer=1"), `unknown field "afer"; did you mean after?`},
 		{request("GET", "/v1/batch/j1?url=u"), `unknown field "url"`},
@@ -608,6 +740,12 @@ func TestMethodsThatBatchesDoNotHaveAreRefused(t *testing.T) {
 func TestHeadOfABatchIsGetWithoutTheBody(t *testing.T) {
 	b := shows(aJob())
 	b.jobs = func(context.Context, sift.Caller) ([]sift.Job, error) { return []sift.Job{*aJob()}, nil }
+	var reads atomic.Int32
+	shown := b.result
+	b.result = func(ctx context.Context, c sift.Caller, id string, idx int) (json.RawMessage, error) {
+		reads.Add(1)
+		return shown(ctx, c, id, idx)
+	}
 	srv := httptest.NewServer(New(Config{Auth: keys{}, Batches: b}).Handler())
 	defer srv.Close()
 	for _, path := range []string{"/v1/batch", "/v1/batch/j1", "/v1/batch/j1?wait=1"} {
@@ -616,6 +754,9 @@ func TestHeadOfABatchIsGetWithoutTheBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		head.Body.Close()
+		if n := reads.Swap(0); n > 0 {
+			t.Errorf("%s: HEAD reads %d results", path, n)
+		}
 		full, err := http.Get(srv.URL + path)
 		if err != nil {
 			t.Fatal(err)
@@ -625,6 +766,7 @@ func TestHeadOfABatchIsGetWithoutTheBody(t *testing.T) {
 		if err != nil || head.StatusCode != 200 || head.ContentLength != int64(len(body)) || full.ContentLength != int64(len(body)) {
 			t.Errorf("%s: %d, HEAD says %d bytes, GET %d, and there are %d (%v)", path, head.StatusCode, head.ContentLength, full.ContentLength, len(body), err)
 		}
+		reads.Store(0)
 	}
 }
 
@@ -647,6 +789,19 @@ func TestNoLineOfTheLogHoldsAURLOfABatch(t *testing.T) {
 		"refuses":  fails(&sift.Failure{Code: sift.CodeBlocked, Message: "targets[0]: " + url, URL: url, Cause: cause}),
 		"is full":  fails(&sift.Failure{Code: sift.CodeCap, RetryAfter: time.Second, Message: url, Cause: cause}),
 		"has none": fails(&sift.Failure{Code: sift.CodeNotFound, Message: url, Cause: cause}),
+		"breaks off": {
+			submit: func(context.Context, sift.Caller, []sift.Target, bool) (sift.Submitted, error) {
+				return sift.Submitted{JobID: "the-id", Status: sift.JobQueued, Targets: 1}, nil
+			},
+			job: func(context.Context, sift.Caller, string, int, time.Duration) (*sift.Job, error) {
+				return &sift.Job{ID: "the-id", Targets: []sift.JobTarget{{URL: url, ResultBytes: 9}}}, nil
+			},
+			result: func(context.Context, sift.Caller, string, int) (json.RawMessage, error) {
+				return nil, sift.Fail(sift.CodeNotFound, "no %s", url).WithCause(cause)
+			},
+			jobs:   func(context.Context, sift.Caller) ([]sift.Job, error) { return nil, nil },
+			cancel: func(context.Context, sift.Caller, string) (sift.JobStatus, error) { return sift.JobDone, nil },
+		},
 		"panics": {
 			submit: func(context.Context, sift.Caller, []sift.Target, bool) (sift.Submitted, error) { panic(cause) },
 			job:    func(context.Context, sift.Caller, string, int, time.Duration) (*sift.Job, error) { panic(cause) },
@@ -678,7 +833,9 @@ func TestNoLineOfTheLogHoldsAURLOfABatch(t *testing.T) {
 
 // patient waits as Batches is described to: for the time, or for its context.
 func patient(waits func()) batches {
-	return batches{job: func(ctx context.Context, _ sift.Caller, _ string, _ int, wait time.Duration) (*sift.Job, error) {
+	b := shows(aJob())
+	shown := b.job
+	b.job = func(ctx context.Context, c sift.Caller, id string, after int, wait time.Duration) (*sift.Job, error) {
 		if wait > 0 {
 			waits()
 			select {
@@ -686,8 +843,12 @@ func patient(waits func()) batches {
 			case <-time.After(wait):
 			}
 		}
-		return aJob(), ctx.Err()
-	}}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return shown(ctx, c, id, after, 0)
+	}
+	return b
 }
 
 func TestAWaitEndsWhenItsCallerGoesAway(t *testing.T) {
@@ -816,218 +977,100 @@ func TestAStopDoesNotTurnAnUnknownJobIntoAKnownOne(t *testing.T) {
 	}
 }
 
-// taker is a ResponseWriter of a caller who takes an answer when told so.
-type taker struct {
-	drain
-	take   <-chan struct{}
-	taken  func() // called before the first byte is
-	status int
+// fetchJob asks for a job on a connection and gives the answer's beginning.
+func fetchJob(t *testing.T, conn net.Conn) *http.Response {
+	t.Helper()
+	go func() { _, _ = io.WriteString(conn, "GET /v1/batch/j1 HTTP/1.1\r\nHost: localhost\r\n\r\n") }()
+	resp, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	if err != nil || resp.StatusCode != 200 {
+		t.Fatalf("%+v, %v", resp, err)
+	}
+	return resp
 }
 
-func (w *taker) WriteHeader(status int) { w.status = status }
-
-func (w *taker) Write(p []byte) (int, error) {
-	if w.status == http.StatusOK {
-		<-w.take
-		if w.taken != nil {
-			w.taken()
-			w.taken = nil
+func TestReadersWhoStandStillDelayNobodyAndAreCutOff(t *testing.T) {
+	job := large(32, 255<<10)
+	var reads, answered atomic.Int32
+	b := shows(job)
+	shown := b.result
+	b.result = func(ctx context.Context, c sift.Caller, id string, idx int) (json.RawMessage, error) {
+		reads.Add(1)
+		return shown(ctx, c, id, idx)
+	}
+	edge := func() *Server {
+		return New(Config{Auth: keys{}, Batches: b, Trace: Trace{Answered: func(string, int, time.Duration) { answered.Add(1) }}})
+	}
+	bubble(t, edge, func(t *testing.T, _ *Server, _ *http.Server, connect func() net.Conn) {
+		const still = 50
+		start := time.Now()
+		var standing []net.Conn
+		for range still {
+			conn := connect()
+			fetchJob(t, conn)
+			standing = append(standing, conn)
 		}
-	}
-	return len(p), nil
+		synctest.Wait()
+		if n := reads.Load(); n > still {
+			t.Errorf("%d results were read for %d callers who take none", n, still)
+		}
+		resp := fetchJob(t, connect())
+		if body, err := io.ReadAll(resp.Body); err != nil || int64(len(body)) != resp.ContentLength || time.Since(start) != 0 {
+			t.Errorf("the next caller got %d bytes of %d after %v: %v", len(body), resp.ContentLength, time.Since(start), err)
+		}
+		conn := connect()
+		go func() { _, _ = io.WriteString(conn, "GET /v1/batch/j1?after=31 HTTP/1.1\r\nHost: localhost\r\n\r\n") }()
+		if resp, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || resp.StatusCode != 200 || time.Since(start) != 0 {
+			t.Errorf("one who asks for little: %+v, %v", resp, err)
+		}
+		<-time.After(40 * time.Second)
+		synctest.Wait()
+		if n := answered.Load(); n != still+2 {
+			t.Errorf("after 40 s %d of %d are done with", n, still+2)
+		}
+		for _, conn := range standing {
+			if rest, _ := io.ReadAll(conn); len(rest) > 300<<10 {
+				t.Errorf("%d bytes came", len(rest))
+			}
+		}
+	})
 }
 
-func TestOnlySoManyStatesOfJobsAreHeldAtOnce(t *testing.T) {
-	callers := keys{}
-	for i := range 6 {
-		callers[fmt.Sprint("k", i)] = sift.Caller{Name: fmt.Sprint("c", i)}
-	}
+func TestAReaderWhoGoesOnIsNotCutOff(t *testing.T) {
+	job := large(16, 255<<10)
+	bubble(t, func() *Server { return New(Config{Auth: keys{}, Batches: shows(job)}) }, func(t *testing.T, _ *Server, _ *http.Server, connect func() net.Conn) {
+		start, resp := time.Now(), fetchJob(t, connect())
+		var took int64
+		for took < resp.ContentLength {
+			n, err := io.CopyN(io.Discard, resp.Body, min(8<<10, resp.ContentLength-took))
+			if took += n; err != nil {
+				t.Fatalf("cut off after %d of %d bytes and %v: %v", took, resp.ContentLength, time.Since(start), err)
+			}
+			<-time.After(time.Second)
+		}
+		if time.Since(start) < 8*time.Minute {
+			t.Errorf("it took %v, which shows nothing", time.Since(start))
+		}
+	})
+}
+
+func TestWhoWaitsTakesNoGoroutineMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		held, total, waiting, read := map[string]int{}, 0, 0, 0
-		s := New(Config{Auth: callers, Batches: batches{job: func(_ context.Context, c sift.Caller, _ string, after int, wait time.Duration) (*sift.Job, error) {
-			mu.Lock()
-			if wait > 0 {
-				if after != noTargets {
-					t.Error("a wait asks for results")
-				}
-				waiting++
-				mu.Unlock()
-				<-time.After(wait)
-				return aJob(), nil
-			}
-			defer mu.Unlock()
-			held[c.Name]++
-			total++
-			read++
-			if held[c.Name] > 2 || total > 8 {
-				t.Errorf("%d of %s, %d in all", held[c.Name], c.Name, total)
-			}
-			return aJob(), nil
-		}}})
-		take := make(chan struct{})
+		s := New(Config{Auth: keys{}, Batches: patient(func() {})})
+		before := runtime.NumGoroutine()
 		var all sync.WaitGroup
-		ask := func(ctx context.Context, caller int, query string) (w *taker) {
-			name := fmt.Sprint("c", caller)
-			w = &taker{drain: drain{http.Header{}}, take: take, taken: func() {
-				mu.Lock()
-				defer mu.Unlock()
-				held[name]--
-				total--
-			}}
+		const waiting = 100
+		for range waiting {
 			all.Go(func() {
-				s.Handler().ServeHTTP(w, with(request("GET", "/v1/batch/j1"+query), "Authorization", fmt.Sprint("Bearer k", caller)).WithContext(ctx))
+				s.Handler().ServeHTTP(drain{http.Header{}}, request("GET", "/v1/batch/j1?wait=300"))
 			})
-			synctest.Wait()
-			return w
 		}
-		for range 4 {
-			ask(t.Context(), 0, "")
-		}
-		if total != 2 {
-			t.Errorf("%d are held for one caller", total)
-		}
-		// Waiting for a change takes no turn, however many do so.
-		for range 20 {
-			ask(t.Context(), 1, "?wait=60")
-		}
-		if waiting != 20 || total != 2 {
-			t.Errorf("%d wait, %d are held", waiting, total)
-		}
-		for caller := 1; caller < 6; caller++ {
-			for range 3 {
-				ask(t.Context(), caller, "")
-			}
-		}
-		if total != 8 || read != 8 {
-			t.Errorf("%d are held in all, %d were read", total, read)
-		}
-		// Who leaves the line has read nothing.
-		ctx, cancel := context.WithCancel(t.Context())
-		left := ask(ctx, 5, "")
-		cancel()
 		synctest.Wait()
-		if left.status != 499 || read != 8 {
-			t.Errorf("who left got %d, and %d were read", left.status, read)
+		if n := runtime.NumGoroutine() - before; n > waiting+waiting/2 { // others of this process may come and go
+			t.Errorf("%d goroutines for %d who wait", n, waiting)
 		}
-		// One answer that is taken makes room for one.
-		take <- struct{}{}
-		synctest.Wait()
-		close(take)
+		s.StopWaiting()
 		all.Wait()
-		if read != 4+20+15 || total != 0 {
-			t.Errorf("%d were read, %d are held", read, total)
-		}
-		if s.held.held != 0 || len(s.held.by) != 0 || len(s.held.waiting) != 0 {
-			t.Errorf("left: %d held, %v, %d in line", s.held.held, s.held.by, len(s.held.waiting))
-		}
 	})
-}
-
-func TestTurnsAreGivenInOrderAndPastWhoHasTheirShare(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var line turns
-		var got []string
-		back := map[string][]func(){}
-		take := func(ctx context.Context, c sift.Caller) {
-			go func() {
-				giveBack, err := line.take(ctx, c)
-				if err != nil {
-					got = append(got, c.Name+" left")
-					return
-				}
-				got = append(got, c.Name)
-				back[c.Name] = append(back[c.Name], giveBack)
-			}()
-			synctest.Wait()
-		}
-		give := func(name string) {
-			f := back[name][0]
-			back[name] = back[name][1:]
-			f()
-			synctest.Wait()
-		}
-		a, b, local := sift.Caller{Name: "a"}, sift.Caller{Name: "b"}, sift.Caller{Name: "local", Anonymous: true}
-		ctx, cancel := context.WithCancel(t.Context())
-		for _, c := range []sift.Caller{a, a, a, b, local, local, local, local, local, b, local} {
-			take(ctx, c)
-		}
-		if want := []string{"a", "a", "b", "local", "local", "local", "local", "local"}; !slices.Equal(got, want) {
-			t.Fatalf("%q, want %q", got, want)
-		}
-		got = nil
-		give("local") // the third a has their share already
-		give("a")
-		give("b")
-		if want := []string{"b", "a", "local"}; !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
-		got = nil
-		take(ctx, a)
-		take(t.Context(), b)
-		cancel()
-		synctest.Wait()
-		if want := []string{"a left"}; !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
-		give("local")
-		if want := []string{"a left", "b"}; !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
-		for name, list := range back {
-			for range list {
-				give(name)
-			}
-		}
-		if line.held != 0 || len(line.by) != 0 || len(line.waiting) != 0 {
-			t.Errorf("left: %d held, %v, %d in line", line.held, line.by, len(line.waiting))
-		}
-	})
-}
-
-func TestWhoHasGoneGetsNoTurn(t *testing.T) {
-	var line turns
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 100 { // a choice between two that are ready would be made at random
-		if _, err := line.take(gone, sift.Caller{Name: "a"}); err == nil {
-			t.Fatal("a turn was given")
-		}
-	}
-	if line.held != 0 || len(line.waiting) != 0 {
-		t.Errorf("%d held, %d in line", line.held, len(line.waiting))
-	}
-}
-
-// A turn that is granted to whoever leaves at that moment is not lost.
-func TestNoTurnIsLostToWhoLeaves(t *testing.T) {
-	var line turns
-	who := sift.Caller{Name: "a"}
-	for range 2000 {
-		first, err := line.take(t.Context(), who)
-		if err != nil {
-			t.Fatal(err)
-		}
-		second, err := line.take(t.Context(), who)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			if giveBack, err := line.take(ctx, who); err == nil {
-				giveBack()
-			}
-			close(done)
-		}()
-		go cancel()
-		first()
-		<-done
-		second()
-		if line.held != 0 || len(line.by) != 0 || len(line.waiting) != 0 {
-			t.Fatalf("left: %d held, %v, %d in line", line.held, line.by, len(line.waiting))
-		}
-	}
 }
 
 func TestTheDescribedBatchIsWhatTheDecoderTakes(t *testing.T) {

@@ -107,6 +107,18 @@ func TestTheDocumentationListsWhatThereIs(t *testing.T) {
 		}
 	}
 
+	// The examples work as they stand, whether there is a SIFT_URL or not.
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1)
+	for _, m := range blocks {
+		first, rest, _ := strings.Cut(m[1], "\n")
+		if first != "SIFT_URL=${SIFT_URL:-http://127.0.0.1:8642}" || strings.Count(rest, "curl ") != strings.Count(rest, ` "$SIFT_URL/v1/`) {
+			t.Errorf("an example does not begin with the server's address, or does not use it:\n%s", m[1])
+		}
+	}
+	if len(blocks) < 2 {
+		t.Errorf("there are %d examples", len(blocks))
+	}
+
 	want = nil
 	for _, code := range sift.Codes() {
 		want = append(want, []string{string(code), fmt.Sprint(Status(&sift.Failure{Code: code}))})

@@ -193,7 +193,7 @@ func jobFields() []field[jobQuery] {
 			q.wait = time.Duration(v.number * float64(time.Second))
 			return nil
 		}},
-		{name: "after", kind: kindWhole, low: 0, high: noTargets, put: func(q *jobQuery, v value) error {
+		{name: "after", kind: kindWhole, low: allTargets, high: noTargets, put: func(q *jobQuery, v value) error {
 			q.after = int(v.number)
 			return nil
 		}},

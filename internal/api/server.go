@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,11 +28,14 @@ type Fetcher interface {
 // another caller is in no way different from one that does not exist.
 type Batches interface {
 	Submit(ctx context.Context, caller sift.Caller, targets []sift.Target, fresh bool) (sift.Submitted, error)
-	// Job answers a job with the targets behind index after (-1: all of them).
-	// With wait it does so when the job's status or the number of its targets
-	// that are done has changed, when nothing can change any more, when the
-	// time is up or when ctx ends.
+	// Job answers a job with the targets behind index after (-1: all of them),
+	// without their results, of which ResultBytes is the length. With wait it
+	// does so when the job's status or the number of its targets that are done
+	// has changed, when nothing can change any more, when the time is up or
+	// when ctx ends.
 	Job(ctx context.Context, caller sift.Caller, id string, after int, wait time.Duration) (*sift.Job, error)
+	// Result answers the result of a target that has one. It never changes.
+	Result(ctx context.Context, caller sift.Caller, id string, idx int) (json.RawMessage, error)
 	Jobs(ctx context.Context, caller sift.Caller) ([]sift.Job, error)
 	Cancel(ctx context.Context, caller sift.Caller, id string) (sift.JobStatus, error)
 }
@@ -79,14 +83,13 @@ type Server struct {
 	fields  []field[sift.Target]
 	lists   []field[submission]
 	asks    []field[jobQuery]
-	held    turns // who holds the state of a job
 	handler http.Handler
 	paths   string    // what exists, for the 404
 	buffers sync.Pool // of *[]byte: request bodies and answers
 	now     func() time.Time
 
-	stopOnce sync.Once
-	stopping chan struct{} // closed: nothing is waited for any more
+	stopping context.Context //nolint:containedctx // it ends when nothing is to be waited for any more
+	stop     context.CancelFunc
 
 	// Values of headers that every answer carries, shared so that a header
 	// costs no allocation. Nobody writes to them.
@@ -100,13 +103,13 @@ func New(c Config) *Server {
 		fields:   fields(),
 		lists:    batchFields(),
 		asks:     jobFields(),
-		stopping: make(chan struct{}),
 		buffers:  sync.Pool{New: func() any { return new([]byte) }},
 		now:      time.Now,
 		nosniff:  []string{"nosniff"},
 		noStore:  []string{"no-store"},
 		typeJSON: []string{"application/json"},
 	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	if s.auth == nil {
 		s.auth = nobody{}
 	}
@@ -149,11 +152,11 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // StopWaiting makes every request that waits for something to change answer
 // with what there is, now and from now on, so that a stop has not to wait for
 // them. Everything else goes on.
-func (s *Server) StopWaiting() { s.stopOnce.Do(func() { close(s.stopping) }) }
+func (s *Server) StopWaiting() { s.stop() }
 
 // The bounds of a connection. The time to answer has no bound here: the
 // Fetcher has a deadline, and writing gets one when there is something to
-// write (see Server.write).
+// write (see Server.send).
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 30 * time.Second // head and body together

@@ -60,8 +60,10 @@ type JobTarget struct {
 	URL    string          `json:"url"` // as its caller wrote it
 	Status TargetStatus    `json:"status"`
 	Result json.RawMessage `json:"result,omitempty"` // the envelope, once done
-	Error  string          `json:"error,omitempty"`  // code, colon, sentence, once failed
-	Hint   Hint            `json:"hint,omitempty"`
+	// ResultBytes is the length of a result that has not been read along.
+	ResultBytes int    `json:"-"`
+	Error       string `json:"error,omitempty"` // code, colon, sentence, once failed
+	Hint        Hint   `json:"hint,omitempty"`
 }
 
 // Submitted is the answer to a submit, and its wire form but for "success".
