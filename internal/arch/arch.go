@@ -43,6 +43,9 @@ func Table() map[string]Rule {
 		"internal/pdf/engine": {Ours: []string{"pdf/layout"}, Outside: []string{"github.com/klippa-app/go-pdfium/webassembly", "github.com/tetratelabs/wazero", "golang.org/x/sys"}},
 		"internal/pdf/layout": {Std: []string{}},
 
+		// jq programs, run in such children too.
+		"internal/jq": {Ours: []string{"sift", "child", "pdfpool"}, Outside: []string{"github.com/itchyny/gojq"}},
+
 		// The way of one target.
 		"internal/pipeline": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "narrow", "pdf", "pdfpool"}, Outside: []string{"golang.org/x/net/html"}},
 
