@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -17,62 +19,79 @@ import (
 
 // keyOrder is in which order the keys of objects are printed. The values of
 // gojq are maps, which know none; jq prints keys in the order of the body, or
-// of the program that made the object. So this keeps when each key was first
-// seen, and how the objects are written that the program makes.
+// of the program that made the object. So this keeps the order of each set of
+// keys that the program or the body writes as an object, the program's first,
+// and for all other objects when each key was first seen.
 type keyOrder struct {
-	rank map[string]int
-	made map[string][]string // by the keys sorted and joined
+	seed  maphash.Seed
+	rank  map[string]int
+	known map[uint64][]string // by the sum of the keys' hashes
+	seen  map[uint64]bool     // hashes of sequences of keys that have been looked at
 }
 
 // Bounds of what is kept about keys. Those beyond come last, by the alphabet.
 const (
 	maxRanks = 1 << 16
-	maxMade  = 1 << 10
+	maxKnown = 1 << 10
 )
 
 func newKeyOrder() *keyOrder {
-	return &keyOrder{rank: make(map[string]int), made: make(map[string][]string)}
+	return &keyOrder{seed: maphash.MakeSeed(), rank: make(map[string]int), known: make(map[uint64][]string), seen: make(map[uint64]bool)}
 }
 
-func (o *keyOrder) see(key string) {
-	if _, ok := o.rank[key]; !ok && len(o.rank) < maxRanks {
-		o.rank[key] = len(o.rank)
+// object notes the keys of an object as they are written.
+func (o *keyOrder) object(keys []string) {
+	if len(o.rank) < maxRanks {
+		for _, k := range keys {
+			if _, ok := o.rank[k]; !ok {
+				o.rank[k] = len(o.rank)
+			}
+		}
 	}
-}
-
-// make keeps how the program writes an object.
-func (o *keyOrder) make(keys []string) {
-	name := shape(slices.Clone(keys))
-	if _, ok := o.made[name]; !ok && len(o.made) < maxMade {
-		o.made[name] = keys
+	if len(keys) > maxShape || len(o.known) >= maxKnown {
+		return
 	}
-}
-
-// shape names a set of keys, which it sorts.
-func shape(keys []string) string {
-	slices.Sort(keys)
-	var b strings.Builder
+	// Most objects of a body have the keys of the one before.
+	var h uint64
 	for _, k := range keys {
-		fmt.Fprintf(&b, "%d:%s", len(k), k)
+		h = h*31 + o.hash(k)
 	}
-	return b.String()
+	if o.seen[h] {
+		return
+	}
+	o.seen[h] = true
+	distinct := make([]string, 0, len(keys))
+	for _, k := range keys {
+		if !slices.Contains(distinct, k) {
+			distinct = append(distinct, k)
+		}
+	}
+	var set uint64
+	for _, k := range distinct {
+		set += o.hash(k)
+	}
+	if o.known[set] == nil {
+		o.known[set] = distinct
+	}
 }
 
-// maxShape is how many keys an object may have to be looked up among those that
-// the program makes.
+func (o *keyOrder) hash(key string) uint64 { return maphash.String(o.seed, key) }
+
+// maxShape is how many keys an object may have whose set of keys is kept.
 const maxShape = 64
 
 // keys gives the keys of an object as they are to be printed.
 func (o *keyOrder) keys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	if len(o.made) > 0 && len(keys) <= maxShape {
-		if made, ok := o.made[shape(keys)]; ok {
-			return made
+	if len(m) <= maxShape {
+		var set uint64
+		for k := range m {
+			set += o.hash(k)
+		}
+		if keys := o.known[set]; len(keys) == len(m) && !slices.ContainsFunc(keys, func(k string) bool { _, ok := m[k]; return !ok }) {
+			return keys
 		}
 	}
+	keys := slices.Collect(maps.Keys(m))
 	slices.SortFunc(keys, func(a, b string) int {
 		return cmp.Or(cmp.Compare(o.of(a), o.of(b)), strings.Compare(a, b))
 	})

@@ -92,7 +92,7 @@ func compile(program string, more gojq.Iter, order *keyOrder) (*compiled, error)
 		return nil, fmt.Errorf("prelude: %w", err)
 	}
 	for _, keys := range s.objects {
-		order.make(keys)
+		order.object(keys)
 	}
 	nothing := s.reads && !s.looksAtInput(q)
 	q.FuncDefs = append(own.FuncDefs, q.FuncDefs...)

@@ -287,7 +287,6 @@ func (r *reader) object(depth int) (any, *fault) {
 		if bad != nil {
 			return nil, bad
 		}
-		r.order.see(key)
 		if r.skip(false); !r.at(':') {
 			return nil, r.unexpected(`":"`)
 		}
@@ -305,6 +304,7 @@ func (r *reader) object(depth int) (any, *fault) {
 			r.skip(false)
 		case r.at('}'):
 			r.pos++
+			r.order.object(r.keys[fromKey:])
 			m := make(map[string]any, len(r.keys)-fromKey)
 			for i, k := range r.keys[fromKey:] {
 				m[k] = r.vals[from+i] // of equal keys the last one stays

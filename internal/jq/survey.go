@@ -191,11 +191,9 @@ func (s *surveyed) object(o *gojq.Object) {
 		default:
 			known = false
 		}
-		if !slices.Contains(keys, k) {
-			keys = append(keys, k)
-		}
+		keys = append(keys, k)
 	}
-	if known && len(keys) <= maxShape {
+	if known {
 		s.objects = append(s.objects, keys)
 	}
 }
