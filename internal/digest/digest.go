@@ -124,7 +124,7 @@ func Rank(ctx context.Context, t Text, question string, o Options) (Ranking, err
 		p.N = i + 1
 		out.Passages = append(out.Passages, p)
 	}
-	out.Answered = len(best) > 0 && slices.Max(r.confidence(best)) >= threshold
+	out.Answered = len(best) > 0 && slices.Max(r.confidence(best)) >= r.enough()
 	return out, nil
 }
 
@@ -247,7 +247,7 @@ func (k *Ranking) pick() []scored {
 				best = i
 			}
 		}
-		if confidence[a] >= threshold && !slices.ContainsFunc(order, func(o scored) bool { return o.index == k.scored[best].index }) {
+		if confidence[a] >= k.r.enough() && !slices.ContainsFunc(order, func(o scored) bool { return o.index == k.scored[best].index }) {
 			order = append(order, k.scored[best])
 		}
 	}

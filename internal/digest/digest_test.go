@@ -362,16 +362,16 @@ var dear = "box backups " + strings.Repeat("备份 ", 3) + `thirty days w1 "box"
 
 func TestTheCostOfAHostileTextIsLinear(t *testing.T) {
 	// A quarter of the size against all of it: what takes the square of the size
-	// takes sixteen times as long. The shortest of five, since the machine is shared.
+	// takes sixteen times as long. The shortest of three, since the machine is shared.
 	if testing.Short() {
 		t.Log("not timed: -short")
 		return
 	}
-	small, large := hostile(1<<17), hostile(1<<19)
+	small, large := hostile(1<<15), hostile(1<<17)
 	for name := range small {
 		took := func(text Text) time.Duration {
 			var all []time.Duration
-			for range 5 {
+			for range 3 {
 				begin := time.Now()
 				extract(t, text, dear, Options{})
 				all = append(all, time.Since(begin))
@@ -379,7 +379,7 @@ func TestTheCostOfAHostileTextIsLinear(t *testing.T) {
 			return slices.Min(all)
 		}
 		a, b := took(small[name]), took(large[name])
-		if b > 200*time.Millisecond && b > 10*a {
+		if b > 100*time.Millisecond && b > 10*a {
 			t.Errorf("%s: %v for a quarter, %v for all", name, a, b)
 		}
 	}
@@ -388,7 +388,7 @@ func TestTheCostOfAHostileTextIsLinear(t *testing.T) {
 func TestTheMemoryForAHostileTextIsBounded(t *testing.T) {
 	// What docs/question.md says: at most 16 bytes for each byte of the content,
 	// and two megabytes.
-	const size = 2 << 20
+	const size = 1 << 20
 	for name, text := range hostile(size) {
 		var before, after runtime.MemStats
 		q, err := parseQuestion(dear, text.Content, "")

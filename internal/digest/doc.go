@@ -5,8 +5,8 @@
 // # Passages
 //
 // A content is cut along its structure. A passage stands under one heading and,
-// in a PDF, on one page. Short paragraphs are joined to about 500 characters; one
-// of more than 800 is cut between sentences. A list goes with the paragraph that
+// in a PDF, on one page. Short paragraphs are joined to about 600 characters; one
+// of more than 1,000 is cut between sentences. A list goes with the paragraph that
 // introduces it, and so does code. A table is cut between its rows, code not at
 // all. Only what is longer than any passage may be, 2,000 characters or the whole
 // budget, is cut elsewhere: code at a blank line or a line, a row or a sentence

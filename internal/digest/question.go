@@ -27,7 +27,6 @@ type question struct {
 	phrases []string // in quotation marks, as phraseForm gives them
 	quoted  []string // the same as they were written
 	tongues []tongue
-	count   bool // asks for a number
 }
 
 // asked is one word of a question, or one character of a script without spaces.
@@ -182,7 +181,6 @@ func hasPhrase(form, phrase string) bool {
 // words reads the words of a question. all says that stop words count too.
 func (q *question) words(text string, kept []span, all bool) {
 	bounds := q.splitAspects(text)
-	q.count = asksForNumber(text)
 	r := questionReader{q: q, byKey: make(map[string]int), seen: make(map[string]int), env: snowballstem.NewEnv("")}
 	var tokens []token
 	l := lexer{emit: func(t token) { tokens = append(tokens, t) }}
@@ -431,18 +429,4 @@ func (q *question) settleAspects() {
 func isMeasure(before, word string) bool {
 	const how = " how wie hur hvor как qué cuán "
 	return before != "" && strings.Contains(how, " "+before+" ") && slices.Contains(wordLists()["measure"], word)
-}
-
-// asksForNumber says that the answer has a number in it.
-func asksForNumber(text string) bool {
-	text = foldUnicode(text)
-	for _, w := range []string{
-		"how many", "how much", "how long", "how large", "how big", "how old", "how often", "what year", "what port", "which port", "what percentage", "what size", "maximum", "minimum",
-		"wie viel", "wieviel", "wie lange", "wie groß", "wie hoch", "combien", "cuánt", "quant", "сколько", "多少", "几", "多长", "多大", "いくつ", "いくら", "何",
-	} {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
 }

@@ -11,12 +11,13 @@ import (
 
 // The weights of the ranking. k1 and b are those of Okapi BM25 as its authors
 // give them (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009:
-// k1 between 1.2 and 2, b between 0.5 and 0.8); fields are weighted before the
+// k1 between 1.2 and 2, b between 0.5 and 0.8, less where the length of a passage is
+// chosen by who cut it rather than by who wrote it); fields are weighted before the
 // saturation, as in their BM25F. The rest was chosen on the tuning half of
 // testdata/questions; docs/question.md says how.
 const (
-	k1           = 1.2
-	bBody        = 0.6
+	k1           = 1.5
+	bBody        = 0.4
 	headWeight   = 0.7 // of a word in the headings above, beside one in the passage
 	leadWeight   = 0.4 // of a word in the header row, or in what introduces the list
 	bHead        = 0.5
@@ -28,10 +29,9 @@ const (
 	partWeight      = 0.6 // of a word in a name of code
 	partStrength    = 0.6
 
-	coverPower  = 0.6  // how much it counts that a passage has all the words
+	coverPower  = 0.5  // how much it counts that a passage has all the words
 	nearWeight  = 0.35 // that they stand together
 	asideWeight = 0.12 // that the passages around it have them
-	countWeight = 0.08 // that there is a number, where one is asked for
 	headCover   = 0.8  // how far a word in a heading above is in the passage
 	leadCover   = 0.8
 )
@@ -422,7 +422,7 @@ func (r *ranking) close(s *scorer, i int, base []float32) scored {
 	c := &r.candidates[i]
 	of, share := s.rate(c)
 	out := scored{candidate: *c, index: i, of: slices.Clone(of)}
-	near, number := r.nearness(c)
+	near := r.nearness(c)
 	aside := 0.0
 	for _, j := range []int{i - 1, i + 1} {
 		if j >= 0 && j < len(base) && r.candidates[j].heading == c.heading && (r.candidates[j].seq == c.seq+1 || r.candidates[j].seq+1 == c.seq) {
@@ -431,9 +431,6 @@ func (r *ranking) close(s *scorer, i int, base []float32) scored {
 	}
 	for a := range out.of {
 		v := out.of[a] * (1 + nearWeight*near[a])
-		if r.q.count && number {
-			v *= 1 + countWeight
-		}
 		v += asideWeight * aside
 		out.of[a] = v
 		if v > out.score || a == 0 {
@@ -445,11 +442,10 @@ func (r *ranking) close(s *scorer, i int, base []float32) scored {
 
 // nearness says, for each question in one, how near to each other the words that
 // stand next to each other in it stand in the passage, from 0 to 1, weighted by
-// how much they tell; and whether there is a number.
-func (r *ranking) nearness(c *candidate) (near []float64, number bool) {
+// how much they tell.
+func (r *ranking) nearness(c *candidate) (near []float64) {
 	at := make([][]int, len(r.q.units))
 	l := lexer{emit: func(t token) {
-		number = number || t.kind == tokenPart && isDigit(t.text[0])
 		for _, m := range r.matcher.of(t) {
 			for _, a := range r.q.terms[m.term].units {
 				if p := at[a.unit]; len(p) < 64 && (len(p) == 0 || p[len(p)-1] != t.pos) {
@@ -477,7 +473,7 @@ func (r *ranking) nearness(c *candidate) (near []float64, number bool) {
 			near[a] /= total[a]
 		}
 	}
-	return near, number
+	return near
 }
 
 // nearWords is the distance at which two words count half.

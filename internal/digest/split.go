@@ -38,11 +38,11 @@ func sizesFor(budget int) sizes {
 }
 
 const (
-	targetChars = 500
-	wholeChars  = 800
+	targetChars = 600
+	wholeChars  = 1000
 	hardChars   = 2000
 	leadChars   = 300 // an introduction that is longer is a paragraph by itself
-	smallChars  = 120
+	smallChars  = 150
 )
 
 // blockKind is what a run of lines is.
@@ -213,7 +213,7 @@ func (s *splitter) blankLine() {
 	if !s.open {
 		return
 	}
-	if s.kind == blockItem {
+	if s.kind == blockItem || s.kind == blockCode {
 		s.blank = true
 		return
 	}
@@ -222,12 +222,26 @@ func (s *splitter) blankLine() {
 
 func (s *splitter) textLine(line, text string) {
 	indent := len(line) - len(strings.TrimLeft(line, " \t"))
-	if s.open && s.blank {
+	code := s.t.Markdown && (line[0] == '\t' || strings.HasPrefix(line, "    "))
+	switch {
+	case s.open && s.kind == blockCode: // indented code ends with what is not
+		if code {
+			s.blank = false
+			s.extend(len(line))
+			return
+		}
+		s.close()
+	case s.open && s.blank:
 		// An item goes on behind a blank line with what is indented.
 		if indent < 2 || marker(text) > 0 {
 			s.close()
 		}
 		s.blank = false
+	}
+	if code && !s.open {
+		s.start(blockCode)
+		s.extend(len(line))
+		return
 	}
 	bare := strings.TrimLeft(text, "> \t")
 	switch {

@@ -150,6 +150,12 @@ func TestPassagesFollowTheStructureOfTheContent(t *testing.T) {
 			want:    []string{"```\naaaa aaaa\nbbbb bbbb", "cccc cccc\ndddd dddd\n```"},
 		},
 		{
+			name:    "indented code is code, its blank lines included",
+			content: strings.TrimSpace(long) + "\n\nRun:\n\n\tone. Two\n\n\t- three\nAfter.\n",
+			size:    sizes{target: 20, whole: 600, hard: 600},
+			want:    []string{strings.TrimSpace(long), "Run:\n\n\tone. Two\n\n\t- three", "After."},
+		},
+		{
 			name:    "what has no boundary is cut between characters",
 			content: strings.Repeat("é", 25),
 			size:    sizes{target: 10, whole: 10, hard: 10},
