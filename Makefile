@@ -12,7 +12,7 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 # with -race, which takes minutes on a slow machine, only the pipeline is here.
 RACE := ./internal/pipeline ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client ./internal/child ./internal/fanout ./internal/pdfpool ./internal/batch
 
-.PHONY: build demo test check lint fmt race fuzz bench soak cross deps clean
+.PHONY: build demo test check lint fmt race fuzz bench soak quality cross deps clean
 
 build: ## bin/sift
 	$(BUILD) -o bin/sift ./cmd/sift
@@ -49,6 +49,11 @@ bench: build ## throughput, latency, memory and CPU figures
 
 soak: build ## minutes of batches from many callers against a hostile site, beside interactive load
 	$(GO) run ./tools/soak -sift bin/sift
+
+quality: ## how well questions find their passages, beside plain BM25
+	@[ -e /usr/share/doc/debian-policy/policy.html/ch-archive.html ] && [ -e /usr/share/doc/base-passwd/users-and-groups.html ] \
+		|| ./tools/deps.sh debian-policy:debian-policy base-passwd-docs:base-passwd
+	$(GO) run ./tools/quality -documents
 
 cross: ## the platforms of a release
 	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/sift-linux-amd64 ./cmd/sift

@@ -69,6 +69,7 @@ func Table() map[string]Rule {
 		"examples/fanout": {Ours: []string{"fanout"}},
 		"tools/bench":     {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"golang.org/x/net/html"}},
 		"tools/soak":      {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
+		"tools/quality":   {Ours: []string{"sift", "child", "digest", "extract", "pdf", "pdf/pdftest", "render"}},
 		"tools/pdfbench":  {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
 	}
 }
