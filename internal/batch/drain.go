@@ -29,23 +29,29 @@ const maxErrorText = 700
 // the worker that has one more does nothing else.
 const maxRetrying = 64
 
-// work takes jobs, one after the other, until ctx ends. Fetches run in
-// fetching; what is left to do beside it is added to others.
-func (r *Runner) work(ctx, fetching context.Context, others *sync.WaitGroup) {
+// work gives jobs to drains of their own until ctx ends: one each time that one of
+// Workers is free. A job that waits for a slot is not at work, so that more of them
+// may be running than there are workers, but never more than may be live.
+// Fetches run in fetching; drains are added to all.
+func (r *Runner) work(ctx, fetching context.Context, all *sync.WaitGroup) {
+	if !r.untilMarked(ctx) {
+		return
+	}
 	wait := firstStoreWait
-	for ctx.Err() == nil {
+	for r.take(ctx, nil) {
 		job, ok, err := r.claimJob(ctx)
-		rest := pollEvery
-		switch {
-		case ok:
+		if ok {
 			wait = firstStoreWait
-			r.drain(ctx, fetching, others, job)
+			all.Go(func() { r.drain(ctx, fetching, all, job) })
 			continue
-		case err != nil:
+		}
+		r.giveBack()
+		rest := pollEvery
+		if err != nil {
 			r.log.Error("no batch job could be taken from the store", "error", err)
 			rest = between(wait)
 			wait = min(2*wait, longestStoreWait)
-		default:
+		} else {
 			wait = firstStoreWait
 		}
 		timer := time.NewTimer(rest)
@@ -57,6 +63,39 @@ func (r *Runner) work(ctx, fetching context.Context, others *sync.WaitGroup) {
 		timer.Stop()
 	}
 }
+
+// untilMarked waits until the jobs of before are marked. It is false when ctx has
+// ended before that.
+func (r *Runner) untilMarked(ctx context.Context) bool {
+	for wait := firstStoreWait; r.unmarked.Load(); wait = min(2*wait, longestStoreWait) {
+		timer := time.NewTimer(between(wait))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+		_ = record(ctx, r.mark) // that it fails has been told; it is tried again
+	}
+	return true
+}
+
+// take waits for a worker to be free: first come, first served. It is false when
+// ctx ends or cancelled is closed before that.
+func (r *Runner) take(ctx context.Context, cancelled <-chan struct{}) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	select {
+	case <-r.free:
+		return true
+	case <-cancelled:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+func (r *Runner) giveBack() { r.free <- struct{}{} }
 
 func (r *Runner) claimJob(ctx context.Context) (Claimed, bool, error) {
 	write, done := recording(ctx)
@@ -73,14 +112,16 @@ type drain struct {
 	*Runner
 	job    Claimed
 	state  *claimed
-	nbytes int64 // that the job takes
+	nbytes int64 // that the results of the job take
 	others *sync.WaitGroup
+	works  bool // a worker is taken
 }
 
 func (r *Runner) drain(ctx, fetching context.Context, others *sync.WaitGroup, job Claimed) {
 	state, forget := r.claim(job)
 	defer forget()
-	d := &drain{Runner: r, job: job, state: state, nbytes: job.NBytes, others: others}
+	d := &drain{Runner: r, job: job, state: state, nbytes: job.NBytes, others: others, works: true}
+	defer d.rest()
 	r.logJob(job.JobID, job.Caller.Name, sift.JobRunning, "targets", len(job.Targets), "waited", r.since(job.CreatedAt))
 	r.hub.change(job.JobID)
 	for i, t := range job.Targets {
@@ -93,10 +134,28 @@ func (r *Runner) drain(ctx, fetching context.Context, others *sync.WaitGroup, jo
 	}
 }
 
+// rest lets others have the worker.
+func (d *drain) rest() {
+	if d.works {
+		d.works = false
+		d.giveBack()
+	}
+}
+
+// known says whether the job's caller still is.
+func (d *drain) known() bool { return d.cfg.Known == nil || d.cfg.Known(d.job.Caller.Name) }
+
+// reasonUnknown is the error of a job whose caller's key was taken away.
+const reasonUnknown = "unauthorized: this caller is not known to the service any more"
+
 // target fetches one target and writes down what came of it. It says whether
 // the job goes on.
 func (d *drain) target(ctx, fetching context.Context, t ClaimedTarget, toCome int) bool {
 	began := time.Now()
+	if !d.known() {
+		d.giveUp(ctx, t.Idx, false, reasonUnknown)
+		return false
+	}
 	started, err := d.startTarget(ctx, t.Idx)
 	if err != nil {
 		d.lose(ctx, t.Idx, false, err)
@@ -116,10 +175,13 @@ func (d *drain) target(ctx, fetching context.Context, t ClaimedTarget, toCome in
 		return false
 	case cutOff:
 		return false // left to the next Recover
+	case unknown:
+		d.giveUp(ctx, t.Idx, true, reasonUnknown)
+		return false
 	}
 	f, err := d.finishTarget(ctx, got.outcome(t.Idx, d.cfg.MaxBytes))
 	if errors.Is(err, ErrNoRoom) && got.failure == nil {
-		got = failed(sift.Fail(sift.CodeTooLong, "the answer of %d bytes finds no room beside what the other batch jobs hold; ask for it with /v1/fetch, or submit it again later", len(got.result)))
+		got = failed(sift.Fail(sift.CodeTooLong, "the answer of %d bytes finds no room in what the results of batches may take in all (max_bytes); ask for it with /v1/fetch, or submit it again later", len(got.result)))
 		f, err = d.finishTarget(ctx, got.outcome(t.Idx, d.cfg.MaxBytes))
 	}
 	if err != nil {
@@ -192,9 +254,10 @@ func cut(s string, limit int) string {
 type ending int
 
 const (
-	came   ending = iota // to an outcome
-	noSlot               // the job was cancelled while it waited for one: nothing was fetched
-	cutOff               // by the end of Run
+	came    ending = iota // to an outcome
+	noSlot                // the job was cancelled while it waited for one: nothing was fetched
+	cutOff                // by the end of Run
+	unknown               // the job's caller is not known any more
 )
 
 // fetch tries a target until there is a slot for it.
@@ -221,6 +284,7 @@ func (d *drain) fetch(ctx, fetching context.Context, t ClaimedTarget, limit int)
 		case o.failure.Code != sift.CodeBusy:
 			return o, came
 		}
+		d.rest()
 		timer := time.NewTimer(between(wait))
 		select {
 		case <-timer.C:
@@ -228,6 +292,10 @@ func (d *drain) fetch(ctx, fetching context.Context, t ClaimedTarget, limit int)
 		case <-ctx.Done():
 		}
 		timer.Stop()
+		if !d.known() {
+			return outcome{}, unknown
+		}
+		d.works = d.take(ctx, d.state.cancelled)
 	}
 }
 
@@ -322,9 +390,14 @@ func (d *drain) release(ctx context.Context, idx int) {
 // lose ends a job because of an error of the store: nothing that would follow
 // could be relied on. flying says that the target idx is running.
 func (d *drain) lose(ctx context.Context, idx int, flying bool, cause error) {
+	d.log.Error("a batch job cannot go on, the store failed", "job", d.job.JobID, "idx", idx, "error", cause)
+	d.giveUp(ctx, idx, flying, storeReason(cause))
+}
+
+// giveUp ends a job for a reason that is not in its targets. flying says that the
+// target idx is running.
+func (d *drain) giveUp(ctx context.Context, idx int, flying bool, reason string) {
 	id := d.job.JobID
-	d.log.Error("a batch job cannot go on, the store failed", "job", id, "idx", idx, "error", cause)
-	reason := storeReason(cause)
 	write := func(ctx context.Context) error {
 		ok, err := d.failJob(ctx, reason)
 		if err == nil && !ok {

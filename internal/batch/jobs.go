@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"encoding/json"
 	"sync/atomic"
 	"time"
 
@@ -13,19 +14,22 @@ func notFound() *sift.Failure {
 	return sift.Fail(sift.CodeNotFound, "you have no such job; one that has ended is deleted some time after it was last read. Submit the list again")
 }
 
-// Job reads a job with its targets behind index after; -1: with all. With wait
+// Job reads a job with its targets behind index after; -1: with all. Their
+// results are left to Result. With wait
 // it answers once the status or the number of finished targets is another than
 // at the call, at once when nothing can change any more, and after wait in any
 // case. Reading renews the lease.
 func (r *Runner) Job(ctx context.Context, caller sift.Caller, id string, after int, wait time.Duration) (*sift.Job, error) {
-	if wait > 0 {
-		if err := r.await(ctx, caller.Name, id, wait); err != nil {
+	if wait > 0 && r.mayWait(caller) {
+		err := r.await(ctx, caller.Name, id, wait)
+		r.waitedFor(caller)
+		if err != nil {
 			return nil, err
 		}
 	}
 	l, release := r.lease()
 	defer release()
-	failing := r.lost.look()
+	failing := r.overlay()
 	job, found, err := r.cfg.Store.Job(ctx, caller.Name, id, after, l)
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -35,6 +39,25 @@ func (r *Runner) Job(ctx context.Context, caller sift.Caller, id string, after i
 	}
 	failing.showJob(&job)
 	return &job, nil
+}
+
+// Result reads the result of a target that is done, of a job that Job has
+// answered. It never changes.
+func (r *Runner) Result(ctx context.Context, caller sift.Caller, id string, idx int) (json.RawMessage, error) {
+	result, found, err := r.cfg.Store.Result(ctx, caller.Name, id, idx)
+	switch {
+	case err != nil:
+		return nil, failure(ctx, err)
+	case !found:
+		return nil, notFound()
+	}
+	return result, nil
+}
+
+// overlay is what is not in the store yet. Who reads a job looks here first.
+func (r *Runner) overlay() overlay {
+	all := r.unmarked.Load()
+	return overlay{jobs: r.lost.look(), all: all}
 }
 
 // await returns when the job has changed or cannot any more, or after wait.
@@ -67,10 +90,39 @@ func (r *Runner) await(ctx context.Context, caller, id string, wait time.Duratio
 	}
 }
 
+// How many calls of one caller may wait at once. What is more is answered with
+// what there is. Behind the one local caller there may be many.
+const (
+	maxWaiting      = 100
+	maxWaitingLocal = 1000
+)
+
+func (r *Runner) mayWait(caller sift.Caller) bool {
+	most := maxWaiting
+	if caller.Anonymous {
+		most = maxWaitingLocal
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting[caller.Name] >= most {
+		return false
+	}
+	r.waiting[caller.Name]++
+	return true
+}
+
+func (r *Runner) waitedFor(caller sift.Caller) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting[caller.Name]--; r.waiting[caller.Name] == 0 {
+		delete(r.waiting, caller.Name)
+	}
+}
+
 func (r *Runner) progress(ctx context.Context, caller, id string) (Progress, error) {
 	l, release := r.lease()
 	defer release()
-	failing := r.lost.look()
+	failing := r.overlay()
 	p, found, err := r.cfg.Store.JobProgress(ctx, caller, id, l)
 	if err != nil {
 		return Progress{}, failure(ctx, err)
@@ -78,7 +130,7 @@ func (r *Runner) progress(ctx context.Context, caller, id string) (Progress, err
 	if !found {
 		return Progress{}, notFound()
 	}
-	if _, ok := failing[id]; ok && p.Status.Live() {
+	if _, ok := failing.of(id); ok && p.Status.Live() {
 		p.Status, p.InFlight = sift.JobFailed, false
 	}
 	return p, nil
@@ -88,7 +140,7 @@ func (r *Runner) progress(ctx context.Context, caller, id string) (Progress, err
 func (r *Runner) Jobs(ctx context.Context, caller sift.Caller) ([]sift.Job, error) {
 	l, release := r.lease()
 	defer release()
-	failing := r.lost.look()
+	failing := r.overlay()
 	jobs, err := r.cfg.Store.Jobs(ctx, caller.Name, maxListed, l)
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -124,9 +176,9 @@ func (r *Runner) cancel(ctx context.Context, caller, id string) (c Cancelled, fo
 	l, release := r.lease()
 	defer release()
 	// A job that is shown as failed already does not become cancelled after it.
-	failing, letGo := r.lost.hold()
+	jobs, letGo := r.lost.hold()
 	defer letGo()
-	if _, ok := failing[id]; ok {
+	if _, ok := (overlay{jobs: jobs, all: r.unmarked.Load()}).of(id); ok {
 		p, found, err := r.cfg.Store.JobProgress(ctx, caller, id, l)
 		if err != nil || !found || p.Status.Live() {
 			return Cancelled{Status: sift.JobFailed}, found, err

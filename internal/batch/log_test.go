@@ -171,8 +171,8 @@ func TestTheLogTellsNothingOfWhatIsFetched(t *testing.T) {
 			}
 			// It was all there to be told of.
 			for msg, n := range map[string]int{
-				"batch job": 8, "batch target": 7, "a batch target panicked": 3, "a batch target failed inside sift": 1,
-				"a batch job cannot go on, the store failed": 1, "batch jobs were cut off by a restart": 1,
+				"batch job": 9, "batch target": 7, "a batch target panicked": 3, "a batch target failed inside sift": 1,
+				"a batch job cannot go on, the store failed": 1,
 			} {
 				if got := len(w.lines(msg)); got != n {
 					t.Errorf("%d lines of %q, not %d", got, msg, n)

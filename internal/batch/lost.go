@@ -54,10 +54,25 @@ func (l *lost) remove(id string) {
 	l.jobs = jobs
 }
 
+// overlay is what has come about and is not in the store yet.
+type overlay struct {
+	jobs failingJobs
+	all  bool // whatever is live in the store was cut off by a restart: see Runner.Recover
+}
+
+// of is why a job that is live in the store has failed.
+func (o overlay) of(id string) (failing, bool) {
+	if o.all {
+		return failing{reason: reasonRestart}, true
+	}
+	f, ok := o.jobs[id]
+	return f, ok
+}
+
 // showJob makes a job that the store gave look as it will when its failure has
 // been written.
-func (jobs failingJobs) showJob(j *sift.Job) {
-	f, ok := jobs[j.ID]
+func (o overlay) showJob(j *sift.Job) {
+	f, ok := o.of(j.ID)
 	if !ok || !j.Status.Live() {
 		return
 	}
@@ -67,6 +82,9 @@ func (jobs failingJobs) showJob(j *sift.Job) {
 	}
 	for i := range j.Targets {
 		if t := &j.Targets[i]; t.Status == sift.TargetRunning {
+			if o.all { // who reads only what is behind it sees one done less
+				j.TargetsDone++
+			}
 			t.Status, t.Error, t.Hint = sift.TargetFailed, f.reason, sift.HintFresh
 		}
 	}

@@ -2,6 +2,7 @@ package batch_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -59,7 +60,8 @@ type memJob struct {
 	err    string
 	done   int
 	lease  time.Time
-	nbytes int64
+	nbytes int64 // of the results
+	list   int64 // of the list
 	parts  []sift.JobTarget
 }
 
@@ -138,10 +140,10 @@ func (m *memStore) drop(j *memJob, by string) {
 	delete(m.jobs, j.ID)
 }
 
-func (m *memStore) oldestEnded(except string) *memJob {
+func (m *memStore) oldestEnded(of func(*memJob) bool) *memJob {
 	var oldest *memJob
 	for _, j := range m.inOrder() {
-		if !j.status.Live() && j.ID != except && (oldest == nil || j.lease.Before(oldest.lease)) {
+		if !j.status.Live() && of(j) && (oldest == nil || j.lease.Before(oldest.lease)) {
 			oldest = j
 		}
 	}
@@ -160,7 +162,7 @@ func (m *memStore) room(limit int64, except, by string) (evicted int, ok bool) {
 		return 0, false
 	}
 	for ; m.bytes() > limit; evicted++ {
-		m.drop(m.oldestEnded(except), by)
+		m.drop(m.oldestEnded(func(j *memJob) bool { return j.ID != except && j.nbytes > 0 }), by)
 	}
 	return evicted, true
 }
@@ -194,9 +196,9 @@ func (m *memStore) CreateJob(ctx context.Context, n batch.NewJob, caps batch.Cap
 		newest.renew(l)
 		return batch.Created{ID: newest.ID, Status: newest.status, Targets: len(newest.parts), Reused: true}, nil
 	}
-	j := &memJob{NewJob: n, lease: l.Now, newest: true, nbytes: 500}
+	j := &memJob{NewJob: n, lease: l.Now, newest: true, list: 500}
 	for i, t := range n.Targets {
-		j.nbytes += int64(200 + len(t.URL) + len(t.Options))
+		j.list += int64(200 + len(t.URL) + len(t.Options))
 		j.parts = append(j.parts, sift.JobTarget{Idx: i, URL: t.URL})
 	}
 	switch {
@@ -205,8 +207,23 @@ func (m *memStore) CreateJob(ctx context.Context, n batch.NewJob, caps batch.Cap
 	case live >= caps.Total:
 		return batch.Created{}, &batch.CapError{Cap: batch.CapTotal, Limit: int64(caps.Total)}
 	}
-	if _, ok := m.room(caps.MaxBytes-j.nbytes, "", "CreateJob"); !ok {
-		return batch.Created{}, &batch.CapError{Cap: batch.CapBytes, Limit: caps.MaxBytes}
+	of := func(o *memJob) bool { return o.Caller.Name == n.Caller.Name }
+	have, alive := j.list, j.list
+	for _, o := range m.jobs {
+		if of(o) {
+			have += o.list
+			if o.status.Live() {
+				alive += o.list
+			}
+		}
+	}
+	if alive > caps.ListBytes {
+		return batch.Created{}, &batch.CapError{Cap: batch.CapLists, Limit: caps.ListBytes}
+	}
+	for have > caps.ListBytes {
+		oldest := m.oldestEnded(of)
+		have -= oldest.list
+		m.drop(oldest, "CreateJob")
 	}
 	if newest != nil {
 		newest.newest = false
@@ -392,7 +409,24 @@ func (m *memStore) Job(ctx context.Context, caller, id string, after int, l batc
 	j.renew(l)
 	job := j.show()
 	job.Targets = append([]sift.JobTarget{}, j.parts[min(max(after, -1)+1, len(j.parts)):]...)
+	for i := range job.Targets {
+		t := &job.Targets[i]
+		t.ResultBytes, t.Result = len(t.Result), nil
+	}
 	return job, true, nil
+}
+
+func (m *memStore) Result(ctx context.Context, caller, id string, idx int) (json.RawMessage, bool, error) {
+	end, err := m.begin(ctx, "Result")
+	if err != nil {
+		return nil, false, err
+	}
+	defer end()
+	j := m.jobs[id]
+	if j == nil || j.Caller.Name != caller || idx < 0 || idx >= len(j.parts) || j.parts[idx].Status != sift.TargetDone {
+		return nil, false, nil
+	}
+	return j.parts[idx].Result, true, nil
 }
 
 func (m *memStore) JobProgress(ctx context.Context, caller, id string, l batch.Lease) (batch.Progress, bool, error) {
@@ -462,7 +496,7 @@ func (m *memStore) EvictBatchOldest(ctx context.Context) (int64, bool, error) {
 		return 0, false, err
 	}
 	defer end()
-	j := m.oldestEnded("")
+	j := m.oldestEnded(func(*memJob) bool { return true })
 	if j == nil {
 		return 0, false, nil
 	}
@@ -479,26 +513,28 @@ func (m *memStore) BatchNbytes(ctx context.Context) (int64, error) {
 	return m.bytes(), nil
 }
 
-func (m *memStore) MarkInFlightFailed(ctx context.Context, reason string, now time.Time) (jobs int, err error) {
+func (m *memStore) MarkInFlightFailed(ctx context.Context, reason string, now time.Time) (marked []batch.Marked, err error) {
 	end, err := m.begin(ctx, "MarkInFlightFailed")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer end()
 	for _, j := range m.inOrder() {
+		mark, before := batch.Marked{JobID: j.ID, Caller: j.Caller.Name}, j.done
 		changed := m.failRunning(j, reason, "MarkInFlightFailed")
+		mark.Targets = j.done - before
 		if j.status.Live() {
 			m.setJob(j, sift.JobFailed, "MarkInFlightFailed")
 			j.err = reason
 			j.nbytes += int64(len(reason))
-			jobs++
-			changed = true
+			mark.Live, changed = true, true
 		}
 		if changed {
 			j.renew(batch.Lease{Now: now})
+			marked = append(marked, mark)
 		}
 	}
-	return jobs, nil
+	return marked, nil
 }
 
 func (m *memStore) ShiftLeases(ctx context.Context, d time.Duration) error {

@@ -289,7 +289,7 @@ func TestNothingIsDoneTwiceOrLostWhateverHappens(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &model{
-				world: newWorld(t, batch.Config{Workers: modelWorkers, JobsPerCaller: 2, JobsTotal: 5, TTL: 2 * time.Minute, MaxBytes: 14_000}),
+				world: newWorld(t, batch.Config{Workers: modelWorkers, JobsPerCaller: 2, JobsTotal: 5, TTL: 2 * time.Minute, MaxBytes: 1_500, ListBytes: 5_000}),
 				rand:  rand.New(rand.NewPCG(seed, 0)), flying: map[string]int{}, next: map[string]int{}, fetched: map[string]bool{},
 				ids: map[string]string{}, last: map[string]*sift.Job{},
 			}

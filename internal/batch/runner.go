@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,7 @@ const (
 	maxResult     = 256 << 10 // bytes of one stored result
 	maxJob        = 8 << 20   // bytes of a job, as the store counts
 	keptForOthers = 1 << 10   // bytes kept back for each target still to come, so that a failure can be told
-	maxListed     = 100       // jobs of one caller in a list
+	maxListed     = 10_000    // jobs of one caller in a list; what their lists may take is bounded
 
 	sweepEvery = time.Minute
 	pollEvery  = 15 * time.Second // for a job that nobody was woken for
@@ -33,13 +34,25 @@ type Config struct {
 	Fetch FetchFunc
 	Check CheckFunc
 
+	// Known says whether there is still a caller of that name. A job of one who
+	// is not is given up before its next target. nil: all are known.
+	Known func(caller string) bool
+
+	// What the service uses where a target says nothing, in seconds. They are for
+	// the canonical form.
+	MaxAge  int
+	Timeout float64
+
 	TargetsPerJob int
 	JobsPerCaller int // live at once
 	JobsTotal     int // live at once
-	Workers       int // jobs worked on at once, each holding one slot at most
+	Workers       int // targets fetched at once, each holding one slot at most
 
 	TTL      time.Duration // of the lease
-	MaxBytes int64         // of all jobs together, as Store.BatchNbytes counts
+	MaxBytes int64         // of all results together, as Store.BatchNbytes counts
+
+	// ListBytes is what the lists of one caller's jobs may take. 0: 8 MiB.
+	ListBytes int64
 
 	// Grace is how long the targets in flight may go on after Run's context has
 	// ended.
@@ -86,14 +99,20 @@ type Runner struct {
 	log   *slog.Logger
 	clock *clock
 	hub   hub
-	wake  chan struct{} // one place a worker
+	wake  chan struct{} // one place
+	free  chan struct{} // a token for each of Workers that nobody holds
 	lost  lost
+
+	marking  sync.Mutex
+	marked   bool        // guarded by marking
+	unmarked atomic.Bool // the jobs of before could not be marked yet: see Recover
 
 	inFlight atomic.Int64
 	retrying atomic.Int64
 
 	mu      sync.Mutex
 	claimed map[string]*claimed // by job
+	waiting map[string]int      // calls that wait, by caller
 }
 
 // New makes a Runner. It starts nothing.
@@ -102,10 +121,15 @@ func New(c Config) *Runner {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	free := make(chan struct{}, max(c.Workers, 0))
+	for range c.Workers {
+		free <- struct{}{}
+	}
 	return &Runner{
+		free: free, waiting: make(map[string]int),
 		cfg: c, log: log, clock: newClock(),
 		hub:     hub{jobs: make(map[string]*watched)},
-		wake:    make(chan struct{}, max(c.Workers, 0)),
+		wake:    make(chan struct{}, 1),
 		lost:    lost{jobs: make(map[string]failing)},
 		claimed: make(map[string]*claimed),
 	}
@@ -113,17 +137,41 @@ func New(c Config) *Runner {
 
 // Recover marks as failed what was live when the last process ended. It is
 // called once, before anybody can submit and before Run.
+//
+// On a full disk it cannot be written. The service is to start all the same:
+// the jobs are shown as failed, none is claimed or created, and Run goes on
+// trying.
 func (r *Runner) Recover(ctx context.Context) error {
-	n, err := r.cfg.Store.MarkInFlightFailed(ctx, reasonRestart, r.clock.now())
+	err := r.mark(ctx)
+	if !errors.Is(err, ErrFull) {
+		return err
+	}
+	r.unmarked.Store(true)
+	r.log.Error("the batch jobs that a restart has cut off cannot be marked in the store, so that no batch is taken; it is tried again", "error", err)
+	return nil
+}
+
+func (r *Runner) mark(ctx context.Context) error {
+	r.marking.Lock()
+	defer r.marking.Unlock()
+	if r.marked {
+		return nil // by somebody else meanwhile: there may be new jobs already
+	}
+	marked, err := r.cfg.Store.MarkInFlightFailed(ctx, reasonRestart, r.clock.now())
 	if err != nil {
 		return err
 	}
-	for range n {
-		r.cfg.Trace.job(reasonRestart, 0)
+	for _, m := range marked {
+		if m.Live {
+			r.cfg.Trace.job(reasonRestart, 0)
+			r.logJob(m.JobID, m.Caller, sift.JobFailed, "reason", reasonRestart)
+		}
+		for range m.Targets {
+			r.cfg.Trace.target(reasonRestart, 0)
+		}
 	}
-	if n > 0 {
-		r.log.Info("batch jobs were cut off by a restart", "jobs", n)
-	}
+	r.marked = true
+	r.unmarked.Store(false)
 	return nil
 }
 
@@ -136,9 +184,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	fetching, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	var others, workers sync.WaitGroup
-	for range r.cfg.Workers {
-		workers.Go(func() { r.work(ctx, fetching, &workers) })
-	}
+	workers.Go(func() { r.work(ctx, fetching, &workers) })
 	others.Go(func() { r.sweep(ctx) })
 	idle := make(chan struct{})
 	others.Go(func() {

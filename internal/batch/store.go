@@ -31,6 +31,11 @@ type Store interface {
 	// the caps allow it: else the error is a *CapError and nothing has changed.
 	// Two at once with one key create one job. Jobs are kept apart by caller as
 	// well as by key. A job without targets is an error.
+	//
+	// What the lists of a caller's jobs take (URLs, options and a fixed amount
+	// for each job and target) is bounded by Caps.ListBytes, apart from the
+	// results of all callers: the caller's own finished jobs make room for it,
+	// oldest lease first, and nobody else's.
 	CreateJob(ctx context.Context, j NewJob, caps Caps, l Lease) (Created, error)
 
 	// ClaimJob makes the job that has been queued for longest running, and
@@ -47,8 +52,8 @@ type Store interface {
 	// of a cancelled job is still stored. Finished jobs are evicted, oldest
 	// lease first and never this one, until all jobs together are within
 	// MaxBytes; where that is not enough the error is ErrNoRoom and nothing has
-	// changed. The job's nbytes grow by the length of result, error and hint,
-	// and by nothing else. It is not stored (Finished is zero) when the target is
+	// changed. nbytes, which begin at 0, grow by the length of result, error and
+	// hint, and by nothing else. It is not stored (Finished is zero) when the target is
 	// not running any more, or the claim is not the newest, or the job is gone.
 	FinishTarget(ctx context.Context, c Claim, o Outcome, l Lease) (Finished, error)
 
@@ -69,9 +74,15 @@ type Store interface {
 	CancelJob(ctx context.Context, caller, id string, l Lease) (job Cancelled, found bool, err error)
 
 	// Job reads a job with the targets behind index after (-1: all), of one
-	// moment, and renews its lease. A lease that cannot be renewed, as on a full
+	// moment, and renews its lease. Its targets come without their results, of
+	// which JobTarget.ResultBytes tells the size: those of a whole job are up to
+	// 8 MiB, and must not be in memory for as long as somebody takes to read them. A lease that cannot be renewed, as on a full
 	// disk, does not make the reading fail.
 	Job(ctx context.Context, caller, id string, after int, l Lease) (job sift.Job, found bool, err error)
+
+	// Result is the result of a target that is done. It never changes. It renews
+	// nothing, and is there as long as the job is, expired or not.
+	Result(ctx context.Context, caller, id string, idx int) (result json.RawMessage, found bool, err error)
 
 	// JobProgress is what of a job can change, without its results. It renews
 	// nothing.
@@ -91,18 +102,27 @@ type Store interface {
 	// false when there is none.
 	EvictBatchOldest(ctx context.Context) (bytes int64, found bool, err error)
 
-	// BatchNbytes is what all jobs together take, as counted against MaxBytes.
+	// BatchNbytes is what the results of all jobs together take, as counted
+	// against MaxBytes.
 	BatchNbytes(ctx context.Context) (int64, error)
 
 	// MarkInFlightFailed makes every live job failed with that reason, and every
 	// target that was running failed with it and HintFresh, also in a cancelled
 	// job (where it counts as done too). It renews the leases of the jobs that
 	// it changes. It is for the time before anything else is done with the store.
-	MarkInFlightFailed(ctx context.Context, reason string, now time.Time) (jobs int, err error)
+	MarkInFlightFailed(ctx context.Context, reason string, now time.Time) ([]Marked, error)
 
 	// ShiftLeases moves every lease by d: the clock that they are measured with
 	// has been set.
 	ShiftLeases(ctx context.Context, d time.Duration) error
+}
+
+// Marked is a job that MarkInFlightFailed has changed.
+type Marked struct {
+	JobID   string
+	Caller  string
+	Live    bool // it was, and is failed now; else it was cancelled, with a target in flight
+	Targets int  // of it that were running, and are failed now
 }
 
 // Lease is the time to judge leases by: a lease older than TTL has expired.
@@ -134,7 +154,7 @@ type NewTarget struct {
 type Caps struct {
 	PerCaller int   // live jobs of one caller
 	Total     int   // live jobs in all
-	MaxBytes  int64 // of all jobs together, as BatchNbytes counts; finished jobs make room
+	ListBytes int64 // of the lists of all jobs of one caller, live or not
 }
 
 // Created is what CreateJob came to.
@@ -156,7 +176,7 @@ type Claimed struct {
 	Claim
 	Caller    sift.Caller
 	CreatedAt time.Time
-	NBytes    int64 // that it takes already
+	NBytes    int64 // that its results take already
 	Targets   []ClaimedTarget
 }
 
@@ -179,7 +199,7 @@ type Outcome struct {
 type Finished struct {
 	Stored bool
 	Job    sift.JobStatus // of the job, after it
-	NBytes int64          // that the job takes now
+	NBytes int64          // that the results of the job take now
 	// Evicted is how many finished jobs had to go.
 	Evicted int
 }
@@ -206,7 +226,7 @@ const (
 	CapTargets   Cap = "targets_per_job"
 	CapPerCaller Cap = "jobs_per_caller"
 	CapTotal     Cap = "jobs_total"
-	CapBytes     Cap = "max_bytes" // what live jobs alone take
+	CapLists     Cap = "lists" // what the lists of the caller's live jobs alone take
 )
 
 // CapError says that a submit is over a cap.

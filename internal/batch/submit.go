@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,9 +15,18 @@ import (
 // What a caller over a cap is told to wait. A job takes minutes as a rule.
 const capRetryAfter = 10 * time.Second
 
+// And where the server's disk is full. That takes somebody.
+const fullRetryAfter = time.Minute
+
 // maxList is how much a list may take as it is stored, in bytes. The bodies
 // that hold one are smaller; this is for the doors without a body.
 const maxList = 1 << 20
+
+// maxLists is what the lists of a caller's jobs may take, in bytes, where the
+// configuration does not say it. At more the
+// caller's own finished jobs go, so that nobody can push out the results of
+// others with lists that nothing comes of.
+const maxLists = 8 << 20
 
 // Submit makes a job of a list, or finds the one that the same caller has made
 // of the same list, and returns at once. With fresh a new one is made in any
@@ -27,7 +37,7 @@ func (r *Runner) Submit(ctx context.Context, caller sift.Caller, targets []sift.
 		return sift.Submitted{}, err
 	}
 	j.Fresh = fresh
-	created, err := r.create(ctx, j)
+	created, err := r.createAfterRecovery(ctx, j)
 	if err != nil {
 		return sift.Submitted{}, r.refusal(ctx, err)
 	}
@@ -48,13 +58,24 @@ func (r *Runner) Submit(ctx context.Context, caller sift.Caller, targets []sift.
 	return answer, nil
 }
 
+// createAfterRecovery sees to it that no job is made as long as those of before
+// are not marked: it would be marked with them.
+func (r *Runner) createAfterRecovery(ctx context.Context, j NewJob) (Created, error) {
+	if r.unmarked.Load() {
+		if err := record(ctx, r.mark); err != nil {
+			return Created{}, err
+		}
+	}
+	return r.create(ctx, j)
+}
+
 func (r *Runner) create(ctx context.Context, j NewJob) (Created, error) {
 	l, release := r.lease()
 	defer release()
 	j.CreatedAt = l.Now.UTC().Truncate(time.Millisecond)
-	failing := r.lost.look()
-	c, err := r.cfg.Store.CreateJob(ctx, j, Caps{PerCaller: r.cfg.JobsPerCaller, Total: r.cfg.JobsTotal, MaxBytes: r.cfg.MaxBytes}, l)
-	if _, ok := failing[c.ID]; ok && c.Status.Live() {
+	failing := r.overlay()
+	c, err := r.cfg.Store.CreateJob(ctx, j, Caps{PerCaller: r.cfg.JobsPerCaller, Total: r.cfg.JobsTotal, ListBytes: cmp.Or(r.cfg.ListBytes, maxLists)}, l)
+	if _, ok := failing.of(c.ID); ok && c.Status.Live() {
 		c.Status = sift.JobFailed
 	}
 	return c, err
@@ -78,7 +99,7 @@ func (r *Runner) newJob(caller sift.Caller, targets []sift.Target) (NewJob, erro
 			return NewJob{}, err
 		}
 		o := optionsOf(t)
-		list = append(list, canonical{URL: url, options: o})
+		list = append(list, canonical{URL: url, options: r.defaults(o)})
 		stored, err := encode(o)
 		if err != nil {
 			return NewJob{}, sift.AsFailure(err)
@@ -120,17 +141,27 @@ func newID() string { return strings.ToLower(rand.Text()) }
 // refusal is why no job was made, for its caller.
 func (r *Runner) refusal(ctx context.Context, err error) error {
 	over, ok := errors.AsType[*CapError](err)
-	if !ok {
+	switch {
+	case errors.Is(err, ErrFull):
+		f := sift.Fail(sift.CodeCap, "the disk of the server is full, so that no batch can be taken; fetches go on. Try again once there is room").
+			WithHint(sift.HintRetry).WithCause(err)
+		f.RetryAfter = fullRetryAfter
+		return f
+	case !ok:
 		return failure(ctx, err)
 	}
 	var f *sift.Failure
-	switch over.Cap {
-	case CapPerCaller:
+	_, lost := r.overlay().of(over.JobID)
+	switch {
+	case over.Cap == CapPerCaller && lost:
+		f = sift.Fail(sift.CodeCap, "that your batch job %s has failed cannot be written down yet, and until then it counts as one that has not ended; "+
+			"the server's store cannot be written to, perhaps because its disk is full. Try again once there is room", over.JobID)
+	case over.Cap == CapPerCaller:
 		f = sift.Fail(sift.CodeCap, "%s, and jobs_per_caller allows %d; %s", liveJobs(over), over.Limit, wayOut(over))
-	case CapTotal:
+	case over.Cap == CapTotal:
 		f = sift.Fail(sift.CodeCap, "all %d places for batch jobs (jobs_total) are taken by jobs that have not ended; try again in a while", over.Limit)
 	default:
-		f = sift.Fail(sift.CodeCap, "the batch jobs that have not ended take all the room there is for results (max_bytes); try again when one has ended")
+		f = sift.Fail(sift.CodeCap, "the lists of your batch jobs that have not ended take all the room there is for lists, %d bytes; try again when one has ended", over.Limit)
 	}
 	f = f.WithHint(sift.HintRetry).WithCause(over)
 	f.RetryAfter = capRetryAfter

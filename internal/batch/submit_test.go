@@ -173,12 +173,13 @@ func TestAllCallersTogetherHaveACapThatNamesNobodysJob(t *testing.T) {
 	})
 }
 
-func TestWhatLiveJobsTakeCanBeTooMuchForAnother(t *testing.T) {
-	inWorldWith(t, batch.Config{MaxBytes: 2000}, func(t *testing.T, w *world) {
-		w.submit("a", "http://one/")
+func TestTheListsOfLiveJobsCanTakeTooMuchForAnother(t *testing.T) {
+	inWorldWith(t, batch.Config{ListBytes: 2000, JobsPerCaller: 2}, func(t *testing.T, w *world) {
+		w.submit("b", "http://one/")
+		w.submit("a", "http://"+strings.Repeat("x", 900)) // another's do not count
 		_, err := w.Submit(t.Context(), caller("b"), urls("http://"+strings.Repeat("x", 1000)), false)
-		f := w.wantFailure(err, sift.CodeCap, "max_bytes")
-		if over, _ := errors.AsType[*batch.CapError](err); over.Cap != batch.CapBytes || f.Hint != sift.HintRetry || f.RetryAfter <= 0 {
+		f := w.wantFailure(err, sift.CodeCap, "lists")
+		if over, _ := errors.AsType[*batch.CapError](err); over.Cap != batch.CapLists || f.Hint != sift.HintRetry || f.RetryAfter <= 0 {
 			t.Errorf("%+v, %+v", f, over)
 		}
 	})

@@ -38,8 +38,7 @@ type FetchFunc func(ctx context.Context, t Target) (Result, error)
 type CheckFunc func(t sift.Target) (url string, err error)
 
 // canonical is a target in its canonical form: keys in the order of SPEC
-// section 2, defaults filled in. What has its default in the configuration is
-// null. A password is never in a batch.
+// section 2, defaults filled in. A password is never in a batch.
 type canonical struct {
 	URL string `json:"url"`
 	options
@@ -67,6 +66,21 @@ func optionsOf(t sift.Target) options {
 	}
 	if o.MaxChars == 0 {
 		o.MaxChars = sift.DefaultMaxChars
+	}
+	return o
+}
+
+// defaults fills in what the service would use, for the canonical form alone: the
+// stored options keep what was asked for.
+func (r *Runner) defaults(o options) options {
+	if o.MaxAge == nil {
+		o.MaxAge = &r.cfg.MaxAge
+	}
+	if o.Timeout == nil || *o.Timeout > r.cfg.Timeout {
+		o.Timeout = &r.cfg.Timeout
+	}
+	if pages, err := sift.ParsePages(o.Pages); err == nil {
+		o.Pages = pages.String()
 	}
 	return o
 }

@@ -132,6 +132,28 @@ func (w *world) told(outcome string) (n int) {
 	return n
 }
 
+// Job is Runner.Job with the results, as its caller reads them.
+func (w *world) Job(ctx context.Context, c sift.Caller, id string, after int, wait time.Duration) (*sift.Job, error) {
+	j, err := w.Runner.Job(ctx, c, id, after, wait)
+	if err != nil {
+		return nil, err
+	}
+	for i := range j.Targets {
+		t := &j.Targets[i]
+		if t.Status != sift.TargetDone {
+			continue
+		}
+		if t.Result, err = w.Result(ctx, c, id, t.Idx); err != nil {
+			return nil, err
+		}
+		if len(t.Result) != t.ResultBytes {
+			w.Errorf("target %d of %s has a result of %d bytes, not %d", t.Idx, id, len(t.Result), t.ResultBytes)
+		}
+		t.ResultBytes = 0
+	}
+	return j, nil
+}
+
 // check does as the guard's pre-check does with a port and with upper case.
 func check(t sift.Target) (string, error) {
 	if strings.Contains(t.URL, ":8080") {

@@ -87,8 +87,8 @@ const (
 
 	sqlInsertJob = `INSERT INTO batch_job (
 		id, caller, caller_class, caller_restricted, caller_anonymous, idem_key, newest,
-		status, error, epoch, targets_total, targets_done, created_at, lease, nbytes)
-	VALUES (?, ?, ?, ?, ?, ?, 1, 'queued', '', 0, ?, 0, ?, ?, ?)`
+		status, error, epoch, targets_total, targets_done, created_at, lease, nbytes, list_bytes)
+	VALUES (?, ?, ?, ?, ?, ?, 1, 'queued', '', 0, ?, 0, ?, ?, 0, ?)`
 
 	sqlInsertTarget = `INSERT INTO batch_target (job_id, idx, status, error, hint, url, options)
 	VALUES (?, ?, 'pending', '', '', ?, CAST(? AS TEXT))`
@@ -100,9 +100,9 @@ func (db *DB) CreateJob(ctx context.Context, j batch.NewJob, caps batch.Caps, l 
 	if len(j.Targets) == 0 {
 		return batch.Created{}, errors.New(op + ": it has no targets")
 	}
-	nbytes := int64(jobOverhead + len(j.ID) + len(j.Caller.Name) + len(j.Caller.Class) + len(j.IdemKey))
+	listBytes := int64(jobOverhead + len(j.ID) + len(j.Caller.Name) + len(j.Caller.Class) + len(j.IdemKey))
 	for _, t := range j.Targets {
-		nbytes += int64(targetOverhead + len(t.URL) + len(t.Options))
+		listBytes += int64(targetOverhead + len(t.URL) + len(t.Options))
 	}
 	var c batch.Created
 	create := func(ctx context.Context, tx *sql.Tx) error {
@@ -123,26 +123,16 @@ func (db *DB) CreateJob(ctx context.Context, j batch.NewJob, caps batch.Caps, l 
 		if err := checkCaps(ctx, tx, j.Caller.Name, caps); err != nil {
 			return err
 		}
-		if _, err := db.makeBatchRoom(ctx, tx, caps.MaxBytes-nbytes, ""); errors.Is(err, batch.ErrNoRoom) {
-			return &batch.CapError{Cap: batch.CapBytes, Limit: caps.MaxBytes}
-		} else if err != nil {
+		if err := makeListRoom(ctx, tx, j.Caller.Name, caps.ListBytes, listBytes); err != nil {
 			return err
 		}
 		c = batch.Created{ID: j.ID, Status: sift.JobQueued, Targets: len(j.Targets)}
-		return insertJob(ctx, tx, j, l, nbytes)
+		return insertJob(ctx, tx, j, l, listBytes)
 	}
-	for {
-		err := db.change(ctx, op, create)
-		if errors.Is(err, errMuchToEvict) {
-			if _, err = db.evictJobs(ctx, op, caps.MaxBytes-nbytes, ""); err == nil {
-				continue
-			}
-		}
-		if err != nil {
-			return batch.Created{}, err
-		}
-		return c, nil
+	if err := db.change(ctx, op, create); err != nil {
+		return batch.Created{}, err
 	}
+	return c, nil
 }
 
 // checkCaps counts live jobs, whatever their lease.
@@ -164,13 +154,13 @@ func checkCaps(ctx context.Context, tx *sql.Tx, caller string, caps batch.Caps) 
 	return nil
 }
 
-func insertJob(ctx context.Context, tx *sql.Tx, j batch.NewJob, l batch.Lease, nbytes int64) error {
+func insertJob(ctx context.Context, tx *sql.Tx, j batch.NewJob, l batch.Lease, listBytes int64) error {
 	if _, err := tx.ExecContext(ctx, sqlReplaced, j.Caller.Name, j.IdemKey); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, sqlInsertJob,
 		j.ID, j.Caller.Name, j.Caller.Class, j.Caller.Restricted, j.Caller.Anonymous, j.IdemKey,
-		len(j.Targets), j.CreatedAt.UnixMilli(), l.Now.UnixMilli(), nbytes)
+		len(j.Targets), j.CreatedAt.UnixMilli(), l.Now.UnixMilli(), listBytes)
 	if err != nil {
 		return err
 	}
@@ -383,6 +373,10 @@ const (
 		lease  = max(lease, ?2)
 	WHERE status = 'cancelled' AND id IN (SELECT job_id FROM batch_target WHERE status = 'running')`
 
+	// What the three statements around it are about to change.
+	sqlToMark = `SELECT id, caller, status IN ('queued', 'running'), ` + sqlCountRunning + ` FROM batch_job
+	WHERE ` + sqlLive + ` OR id IN (SELECT job_id FROM batch_target WHERE status = 'running') ORDER BY seq`
+
 	sqlMarkLive = `UPDATE batch_job SET status = 'failed', error = ?1, ` + sqlFailRunning + ` WHERE ` + sqlLive
 
 	sqlMarkTargets = `UPDATE batch_target SET status = 'failed', error = ?, hint = 'fresh' WHERE status = 'running'`
@@ -390,22 +384,39 @@ const (
 
 // MarkInFlightFailed fails what a process before this one has left: see
 // batch.Store.
-func (db *DB) MarkInFlightFailed(ctx context.Context, reason string, now time.Time) (jobs int, err error) {
-	err = db.change(ctx, "mark jobs of before", func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, sqlMarkCancelled, reason, now.UnixMilli()); err != nil {
+func (db *DB) MarkInFlightFailed(ctx context.Context, reason string, now time.Time) (marked []batch.Marked, err error) {
+	err = db.change(ctx, "mark jobs of before", func(ctx context.Context, tx *sql.Tx) (err error) {
+		if marked, err = toMark(ctx, tx); err != nil || len(marked) == 0 {
 			return err
 		}
-		n, err := rowsChanged(tx.ExecContext(ctx, sqlMarkLive, reason, now.UnixMilli()))
-		if jobs = int(n); err != nil {
-			return err
+		for _, stmt := range []string{sqlMarkCancelled, sqlMarkLive} {
+			if _, err := tx.ExecContext(ctx, stmt, reason, now.UnixMilli()); err != nil {
+				return err
+			}
 		}
 		_, err = tx.ExecContext(ctx, sqlMarkTargets, reason)
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return jobs, nil
+	return marked, nil
+}
+
+func toMark(ctx context.Context, tx *sql.Tx) (marked []batch.Marked, err error) {
+	rows, err := tx.QueryContext(ctx, sqlToMark)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var m batch.Marked
+		if err := rows.Scan(&m.JobID, &m.Caller, &m.Live, &m.Targets); err != nil {
+			return nil, err
+		}
+		marked = append(marked, m)
+	}
+	return marked, rows.Err()
 }
 
 const sqlShiftLeases = `UPDATE batch_job SET lease = lease + ?`

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sift.build/sift/internal/batch"
+	"sift.build/sift/internal/batch/storetest"
 	"sift.build/sift/internal/sift"
 )
 
@@ -75,7 +76,7 @@ func TestOnAFullDiskABatchFailsTypedAndStaysReadable(t *testing.T) {
 			t.Helper()
 			checkSound(t, db)
 			// Late enough to be worth a renewal, which may not fit.
-			j, found, err := db.Job(ctx, "a", id, -1, leaseAt(time.Hour))
+			j, found, err := storetest.Whole(ctx, db, "a", id, -1, leaseAt(time.Hour))
 			if err != nil || !found || j.Status != sift.JobRunning || j.TargetsDone != stored {
 				t.Fatalf("%d of %d targets, %s, %v, %v", j.TargetsDone, stored, j.Status, found, err)
 			}
@@ -119,7 +120,7 @@ func TestOnAFullDiskABatchFailsTypedAndStaysReadable(t *testing.T) {
 		if ok, err := db.FailJob(ctx, c, "store: no room", leaseAt(0)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
-		if j, found, err := db.Job(ctx, "a", id, 1000, leaseAt(0)); !found || err != nil || j.Status != sift.JobFailed || j.TargetsDone != want {
+		if j, found, err := storetest.Whole(ctx, db, "a", id, 1000, leaseAt(0)); !found || err != nil || j.Status != sift.JobFailed || j.TargetsDone != want {
 			t.Errorf("%+v, %v, %v", j, found, err)
 		}
 		for _, err := range told {
@@ -151,7 +152,7 @@ func TestAJobIsReadThoughItsLeaseCannotBeRenewed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		j, found, err := db.Job(ctx, "a", id, -1, leaseAt(time.Hour))
+		j, found, err := storetest.Whole(ctx, db, "a", id, -1, leaseAt(time.Hour))
 		if err != nil || !found || len(j.Targets) != 2 || j.Targets[0].Result == nil {
 			t.Errorf("%+v, %v, %v", j, found, err)
 		}
@@ -192,7 +193,7 @@ func TestAReadDoesNotWaitLongForTheRenewalOfItsLease(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		if _, found, err := db.Job(t.Context(), "a", id, -1, leaseAt(time.Hour)); !found || err != nil || time.Since(start) != renewWait {
+		if _, found, err := storetest.Whole(t.Context(), db, "a", id, -1, leaseAt(time.Hour)); !found || err != nil || time.Since(start) != renewWait {
 			t.Errorf("%v, %v after %v", found, err, time.Since(start))
 		}
 		if len(told) != 1 || !errors.Is(told[0], context.DeadlineExceeded) {
@@ -211,7 +212,10 @@ func TestADamagedJobIsNamedAndNotGuessedAt(t *testing.T) {
 		want  []func(ctx *DB, id string) error
 	}{
 		"jobs": {"batch_job", []func(*DB, string) error{
-			func(db *DB, id string) error { _, _, err := db.Job(t.Context(), "a", id, -1, leaseAt(0)); return err },
+			func(db *DB, id string) error {
+				_, _, err := storetest.Whole(t.Context(), db, "a", id, -1, leaseAt(0))
+				return err
+			},
 			func(db *DB, id string) error {
 				_, _, err := db.JobProgress(t.Context(), "a", id, leaseAt(0))
 				return err
@@ -225,7 +229,10 @@ func TestADamagedJobIsNamedAndNotGuessedAt(t *testing.T) {
 			func(db *DB, _ string) error { _, _, err := db.ClaimJob(t.Context()); return err },
 		}},
 		"targets": {"batch_target", []func(*DB, string) error{
-			func(db *DB, id string) error { _, _, err := db.Job(t.Context(), "a", id, -1, leaseAt(0)); return err },
+			func(db *DB, id string) error {
+				_, _, err := storetest.Whole(t.Context(), db, "a", id, -1, leaseAt(0))
+				return err
+			},
 			func(db *DB, _ string) error { _, _, err := db.ClaimJob(t.Context()); return err },
 			func(db *DB, id string) error {
 				_, err := db.StartTarget(t.Context(), batch.Claim{JobID: id, Epoch: 1}, 1)
@@ -274,7 +281,7 @@ func TestADamagedJobIsNamedAndNotGuessedAt(t *testing.T) {
 	if _, err := db.writer.ExecContext(t.Context(), "DELETE FROM batch_target WHERE job_id = ? AND idx = 1", id); err != nil {
 		t.Fatal(err)
 	}
-	if _, found, err := db.Job(t.Context(), "a", id, -1, leaseAt(0)); found || !errors.Is(err, ErrCorrupt) {
+	if _, found, err := storetest.Whole(t.Context(), db, "a", id, -1, leaseAt(0)); found || !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a job without one of its targets: %v, %v", found, err)
 	}
 }

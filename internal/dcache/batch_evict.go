@@ -30,17 +30,49 @@ const (
 	sqlStaying = `SELECT (SELECT coalesce(sum(nbytes), 0) FROM batch_job WHERE ` + sqlLive + `)
 		+ (SELECT coalesce(sum(nbytes), 0) FROM batch_job WHERE id = ? AND ` + sqlEnded + `)`
 
-	// Targets go with their job.
+	// Targets go with their job. One that makes less room than is asked of it
+	// is passed over: without results it would go for nothing.
 	sqlDeleteOldest = `DELETE FROM batch_job
-	WHERE seq = (SELECT seq FROM batch_job WHERE ` + sqlEnded + ` AND lease <= ?1 AND id <> ?2 ORDER BY lease, seq LIMIT 1)
+	WHERE seq = (SELECT seq FROM batch_job WHERE ` + sqlEnded + ` AND lease <= ?1 AND id <> ?2 AND nbytes >= ?3 ORDER BY lease, seq LIMIT 1)
 		AND ` + sqlEnded + ` AND lease <= ?1
 	RETURNING nbytes`
+
+	sqlListBytes = `SELECT coalesce(sum(list_bytes), 0) FROM batch_job WHERE caller = ?`
+
+	sqlLiveListBytes = `SELECT coalesce(sum(list_bytes), 0) FROM batch_job WHERE caller = ? AND ` + sqlLive
+
+	sqlDeleteOldestOf = `DELETE FROM batch_job
+	WHERE seq = (SELECT seq FROM batch_job WHERE caller = ?1 AND ` + sqlEnded + ` ORDER BY lease, seq LIMIT 1) AND ` + sqlEnded + `
+	RETURNING list_bytes`
 )
 
+// makeListRoom deletes jobs of a caller that have ended, oldest lease first,
+// until all of the caller's lists and one more of that size take at most limit.
+func makeListRoom(ctx context.Context, tx *sql.Tx, caller string, limit, more int64) error {
+	var have, live int64
+	if err := tx.QueryRowContext(ctx, sqlListBytes, caller).Scan(&have); err != nil || have+more <= limit {
+		return err
+	}
+	if err := tx.QueryRowContext(ctx, sqlLiveListBytes, caller).Scan(&live); err != nil {
+		return err
+	}
+	if live+more > limit {
+		return &batch.CapError{Cap: batch.CapLists, Limit: limit}
+	}
+	for have+more > limit {
+		var freed int64
+		if err := tx.QueryRowContext(ctx, sqlDeleteOldestOf, caller).Scan(&freed); err != nil {
+			return err
+		}
+		have -= freed
+	}
+	return nil
+}
+
 // deleteOldest deletes the job that has ended with the oldest lease, if that is
-// at most lease and it is not the one to keep.
-func deleteOldest(ctx context.Context, tx *sql.Tx, lease int64, keep string) (nbytes int64, found bool, err error) {
-	err = tx.QueryRowContext(ctx, sqlDeleteOldest, lease, keep).Scan(&nbytes)
+// at most lease, it is not the one to keep and it frees at least so much.
+func deleteOldest(ctx context.Context, tx *sql.Tx, lease int64, keep string, least int64) (nbytes int64, found bool, err error) {
+	err = tx.QueryRowContext(ctx, sqlDeleteOldest, lease, keep, least).Scan(&nbytes)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
 	}
@@ -65,7 +97,7 @@ func (db *DB) makeBatchRoom(ctx context.Context, tx *sql.Tx, limit int64, keep s
 		return 0, errMuchToEvict
 	}
 	for have > limit {
-		nbytes, found, err := deleteOldest(ctx, tx, math.MaxInt64, keep)
+		nbytes, found, err := deleteOldest(ctx, tx, math.MaxInt64, keep, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -80,7 +112,7 @@ func (db *DB) makeBatchRoom(ctx context.Context, tx *sql.Tx, limit int64, keep s
 
 // evictJobs is makeBatchRoom in as many transactions as it takes.
 func (db *DB) evictJobs(ctx context.Context, op string, limit int64, keep string) (jobs int, err error) {
-	return db.deleteWhile(ctx, op, math.MaxInt64, keep, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+	return db.deleteWhile(ctx, op, math.MaxInt64, keep, 1, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		var have int64
 		err := within(ctx, tx, db.batchBytes).QueryRowContext(ctx).Scan(&have)
 		return have > limit, err
@@ -89,7 +121,7 @@ func (db *DB) evictJobs(ctx context.Context, op string, limit int64, keep string
 
 // deleteWhile deletes jobs that have ended, oldest lease first, while more
 // says so.
-func (db *DB) deleteWhile(ctx context.Context, op string, lease int64, keep string, more func(context.Context, *sql.Tx) (bool, error)) (jobs int, err error) {
+func (db *DB) deleteWhile(ctx context.Context, op string, lease int64, keep string, least int64, more func(context.Context, *sql.Tx) (bool, error)) (jobs int, err error) {
 	for done := false; !done; {
 		if err := ctx.Err(); err != nil {
 			return jobs, db.explain(op, err)
@@ -104,7 +136,7 @@ func (db *DB) deleteWhile(ctx context.Context, op string, lease int64, keep stri
 				}
 				var nbytes int64
 				if goOn {
-					if nbytes, goOn, err = deleteOldest(ctx, tx, lease, keep); err != nil {
+					if nbytes, goOn, err = deleteOldest(ctx, tx, lease, keep, least); err != nil {
 						return err
 					}
 				}
@@ -136,13 +168,13 @@ func (db *DB) SweepJobs(ctx context.Context, l batch.Lease) (jobs int, err error
 	if err := db.reader.QueryRowContext(ctx, sqlAnyExpired, expired).Scan(&some); err != nil || !some {
 		return 0, db.explain(op, err) // the usual case: without taking the write lock
 	}
-	return db.deleteWhile(ctx, op, expired, "", func(context.Context, *sql.Tx) (bool, error) { return true, nil })
+	return db.deleteWhile(ctx, op, expired, "", 0, func(context.Context, *sql.Tx) (bool, error) { return true, nil })
 }
 
 // EvictBatchOldest deletes the job with the oldest lease: see batch.Store.
 func (db *DB) EvictBatchOldest(ctx context.Context) (nbytes int64, found bool, err error) {
 	err = db.change(ctx, "evict job", func(ctx context.Context, tx *sql.Tx) (err error) {
-		nbytes, found, err = deleteOldest(ctx, tx, math.MaxInt64, "")
+		nbytes, found, err = deleteOldest(ctx, tx, math.MaxInt64, "", 0)
 		return err
 	})
 	if err != nil {

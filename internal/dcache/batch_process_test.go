@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sift.build/sift/internal/batch"
+	"sift.build/sift/internal/batch/storetest"
 	"sift.build/sift/internal/sift"
 )
 
@@ -32,7 +33,7 @@ func playBatch(ctx context.Context, dir string) error {
 	for n := 0; ; n++ {
 		l := batch.Lease{Now: time.Now(), TTL: testTTL}
 		j := testJob("a", NewSnapshot(), 4)
-		if _, err := db.CreateJob(ctx, j, batch.Caps{PerCaller: 1, Total: 1, MaxBytes: 1 << 40}, l); err != nil {
+		if _, err := db.CreateJob(ctx, j, batch.Caps{PerCaller: 1, Total: 1, ListBytes: 1 << 40}, l); err != nil {
 			return err
 		}
 		fmt.Println("created", j.ID)
@@ -96,7 +97,7 @@ func TestNothingThatABatchWasToldIsLostWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, j := range all {
-		whole, found, err := db.Job(t.Context(), "a", j.ID, -1, now)
+		whole, found, err := storetest.Whole(t.Context(), db, "a", j.ID, -1, now)
 		if !found || err != nil {
 			t.Fatal(found, err)
 		}
@@ -194,7 +195,7 @@ func TestAProcessKilledBetweenTwoTransactionsLeavesWhatTheFirstOnesMade(t *testi
 		is := func(want state) {
 			t.Helper()
 			checkSound(t, db)
-			j, found, err := db.Job(t.Context(), "a", "job", -1, leaseAt(0))
+			j, found, err := storetest.Whole(t.Context(), db, "a", "job", -1, leaseAt(0))
 			if !found || err != nil {
 				t.Fatal(found, err)
 			}

@@ -3,6 +3,7 @@ package dcache
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -18,7 +19,10 @@ const (
 	sqlJob = `SELECT id, status, targets_total, targets_done, created_at, error, lease FROM batch_job
 	WHERE id = ? AND caller = ? AND (` + sqlLive + ` OR lease > ?)`
 
-	sqlTargets = `SELECT idx, status, error, hint, url, result FROM batch_target WHERE job_id = ? AND idx > ? ORDER BY idx`
+	sqlTargets = `SELECT idx, status, error, hint, url, coalesce(octet_length(result), 0) FROM batch_target WHERE job_id = ? AND idx > ? ORDER BY idx`
+
+	sqlResult = `SELECT result FROM batch_target WHERE job_id = ? AND idx = ? AND status = 'done'
+		AND EXISTS (SELECT 1 FROM batch_job WHERE id = batch_target.job_id AND caller = ?)`
 )
 
 // Job reads a job and its targets: see batch.Store.
@@ -41,6 +45,19 @@ func (db *DB) Job(ctx context.Context, caller, id string, after int, l batch.Lea
 		}
 	}
 	return job, true, nil
+}
+
+// Result reads the result of a target: see batch.Store.
+func (db *DB) Result(ctx context.Context, caller, id string, idx int) (json.RawMessage, bool, error) {
+	var result []byte
+	err := db.reader.QueryRowContext(ctx, sqlResult, id, idx, caller).Scan(&result)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, db.explain("read result", err)
+	}
+	return result, true, nil
 }
 
 // readJob reads in one transaction, so that a job and its targets are of one
@@ -66,7 +83,7 @@ func (db *DB) readJob(ctx context.Context, caller, id string, after int, l batch
 	defer rows.Close()
 	for rows.Next() {
 		var t sift.JobTarget
-		if err := rows.Scan(&t.Idx, &t.Status, &t.Error, &t.Hint, &t.URL, (*[]byte)(&t.Result)); err != nil {
+		if err := rows.Scan(&t.Idx, &t.Status, &t.Error, &t.Hint, &t.URL, &t.ResultBytes); err != nil {
 			return job, 0, err
 		}
 		job.Targets = append(job.Targets, t)

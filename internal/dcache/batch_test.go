@@ -37,7 +37,7 @@ func leaseAt(d time.Duration) batch.Lease {
 }
 
 // Bounds that are in nobody's way.
-func noCaps() batch.Caps { return batch.Caps{PerCaller: 1 << 20, Total: 1 << 20, MaxBytes: 1 << 40} }
+func noCaps() batch.Caps { return batch.Caps{PerCaller: 1 << 20, Total: 1 << 20, ListBytes: 1 << 40} }
 
 func testJob(caller, id string, n int) batch.NewJob {
 	j := batch.NewJob{ID: id, Caller: sift.Caller{Name: caller, Class: "default"}, IdemKey: fmt.Sprintf("%064s", id), CreatedAt: leaseAt(0).Now}
@@ -166,7 +166,7 @@ func TestEachIntentIsOneDurableCommitAndATargetTwo(t *testing.T) {
 	const worth = 86_400 * time.Millisecond
 	read := func(at time.Duration) func() {
 		return func() {
-			if _, found, err := db.Job(ctx, "a", id, -1, leaseAt(at)); !found || err != nil {
+			if _, found, err := storetest.Whole(ctx, db, "a", id, -1, leaseAt(at)); !found || err != nil {
 				t.Fatal(found, err)
 			}
 		}

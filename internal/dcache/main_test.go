@@ -252,10 +252,11 @@ func checkSound(t testing.TB, db *DB) {
 		"targets that run where none can": `SELECT count(*) FROM batch_target AS t JOIN batch_job AS j ON j.id = t.job_id
 			WHERE t.status = 'running' AND j.status NOT IN ('running', 'cancelled')`,
 		"live jobs with nothing left to do": "SELECT count(*) FROM batch_job WHERE status IN ('queued', 'running') AND targets_done = targets_total",
-		"jobs whose bytes are wrong": `SELECT count(*) FROM batch_job AS j WHERE nbytes <> 640
-			+ octet_length(id) + octet_length(caller) + octet_length(caller_class) + octet_length(idem_key) + octet_length(error)
-			+ (SELECT sum(256 + octet_length(url) + octet_length(options) + octet_length(error) + octet_length(hint) + coalesce(octet_length(result), 0))
-				FROM batch_target WHERE job_id = j.id)`,
+		"jobs whose bytes are wrong": `SELECT count(*) FROM batch_job AS j WHERE nbytes <> octet_length(error)
+			+ (SELECT sum(octet_length(error) + octet_length(hint) + coalesce(octet_length(result), 0)) FROM batch_target WHERE job_id = j.id)`,
+		"jobs whose lists are counted wrong": `SELECT count(*) FROM batch_job AS j WHERE list_bytes <> 640
+			+ octet_length(id) + octet_length(caller) + octet_length(caller_class) + octet_length(idem_key)
+			+ (SELECT sum(256 + octet_length(url) + octet_length(options)) FROM batch_target WHERE job_id = j.id)`,
 	} {
 		var n int
 		if err := db.reader.QueryRowContext(ctx, query).Scan(&n); err != nil || n != 0 {

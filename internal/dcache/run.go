@@ -21,6 +21,9 @@ const (
 	// makes up for it.
 	checkpointWait = 250 * time.Millisecond
 
+	// keepFree is the most that is left free in the file, to be used again.
+	keepFree = 8 << 20
+
 	// vacuumPages is how many pages are given back to the disk at a time.
 	vacuumPages = 2048
 )
@@ -61,7 +64,7 @@ func (db *DB) shrink(ctx context.Context) error {
 		if err := db.reader.QueryRowContext(ctx, "SELECT freelist_count, page_size FROM pragma_freelist_count, pragma_page_size").Scan(&free, &size); err != nil {
 			return err
 		}
-		if free*size <= max(1<<20, db.max/8) {
+		if free*size <= max(1<<20, min(db.max/8, keepFree)) {
 			return nil
 		}
 		err := db.write(ctx, func(ctx context.Context, tx *sql.Tx) error {

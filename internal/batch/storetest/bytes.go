@@ -99,7 +99,7 @@ func expiredIsGone(s *suite) {
 	for status, end := range ends {
 		id := end()
 		for _, l := range []batch.Lease{at(ttl), at(100 * ttl), {Now: at(0).Now}} {
-			if j, found, err := s.Job(s.Context(), "a", id, -1, l); found || err != nil || !isZero(j) {
+			if j, found, err := Whole(s.Context(), s, "a", id, -1, l); found || err != nil || !isZero(j) {
 				s.Errorf("a %s job that has expired is read: %+v, %v, %v", status, j, found, err)
 			}
 			if s.peek("a", id, l) {
@@ -173,7 +173,8 @@ func evictOldest(s *suite) {
 		if !s.peek("a", want, at(5*time.Hour)) {
 			s.Fatalf("%s went too early", want)
 		}
-		if n, found := s.evict(); !found || n <= 0 {
+		// The one that was cancelled in the queue has no results.
+		if n, found := s.evict(); !found || (n > 0) != (want != cancelled.ID) {
 			s.Errorf("evicted %d bytes, %v", n, found)
 		}
 		if s.peek("a", want, at(5*time.Hour)) {
@@ -206,7 +207,7 @@ func (s *suite) size(caller string, n int) int64 {
 func liveWithinBytes(s *suite) {
 	const jobs, targets, result = 8, 8, 32 << 10
 	budget := jobs * (s.size("caller-0", targets) + targets*result)
-	caps := batch.Caps{PerCaller: 1, Total: jobs, MaxBytes: budget}
+	caps := batch.Caps{PerCaller: 1, Total: jobs, ListBytes: budget}
 	within := func() {
 		s.Helper()
 		if n := s.bytes(); n > budget {
@@ -279,20 +280,19 @@ func makeRoom(s *suite) {
 		}
 		same(s, "jobs there", got, want)
 	}
-	// A new job needs the room of one.
-	j := s.newJob("b", 1)
-	tight := batch.Caps{PerCaller: 1, Total: 9, MaxBytes: budget}
-	_, err := s.CreateJob(s.Context(), j, tight, at(0))
-	s.ok(err)
-	there(ids[:3]...)
+	// Only a result needs room, and one that has none makes none: it would go
+	// for nothing, though its lease is the oldest of all.
+	idle := s.queued("a", 1, at(-time.Hour))
+	s.cancel("a", idle.ID, at(-time.Hour))
+	s.queued("b", 1, at(0))
 	c := s.claim().Claim
 	s.startTarget(c, 0)
-	there(ids[:3]...)
-	// What it left is enough for a result of that size, and not for one more byte.
+	there(ids...)
 	o := large(0, result+1)
 	o.MaxBytes = budget
 	f := s.finish(c, o, at(0))
-	same(s, "jobs evicted", f.Evicted, 1)
+	same(s, "jobs evicted", f.Evicted, 2)
+	same(s, "whether the one without results is there", s.peek("a", idle.ID, at(0)), true)
 	same(s, "the job", f.Job, sift.JobDone)
 	there(ids[:2]...)
 
@@ -328,7 +328,6 @@ func makeRoom(s *suite) {
 }
 
 func noRoom(s *suite) {
-	empty := s.size("a", 1)
 	old := s.done("a", 100, at(0))
 	live := s.queued("b", 1, at(0))
 	c := s.claim().Claim
@@ -341,7 +340,7 @@ func noRoom(s *suite) {
 		same(s, "the bytes", s.bytes(), nbytes)
 		same(s, "whether the finished job is there", s.peek("a", old, at(0)), true)
 	}
-	for _, maxBytes := range []int64{0, empty, empty + 999} {
+	for _, maxBytes := range []int64{0, 1, 999} {
 		o := large(0, 1000)
 		o.MaxBytes = maxBytes
 		f, err := s.FinishTarget(s.Context(), c, o, at(0))
@@ -350,19 +349,83 @@ func noRoom(s *suite) {
 		}
 		unchanged()
 	}
-	two := s.newJob("c", 1)
-	for _, maxBytes := range []int64{0, empty, 2*empty - 1} {
-		s.capped(two, batch.Caps{PerCaller: 1, Total: 9, MaxBytes: maxBytes}, at(0), batch.CapError{Cap: batch.CapBytes, Limit: maxBytes})
-		unchanged()
-		same(s, "whether it was created", s.peek("c", two.ID, at(0)), false)
-	}
-	_, err := s.CreateJob(s.Context(), two, batch.Caps{PerCaller: 1, Total: 9, MaxBytes: 2 * empty}, at(0))
-	s.ok(err)
-	same(s, "whether the finished job had to go", s.peek("a", old, at(0)), false)
 	// A target without room can still be told to have failed with its job.
 	if ok, err := s.FailJob(s.Context(), c, "store: no room", at(0)); !ok || err != nil {
 		s.Error(ok, err)
 	}
+}
+
+// listRoom is the bound on what a caller's lists take. How a store counts them is
+// its own affair, but for that what is written down counts.
+func listRoom(s *suite) {
+	caps := func(n int64) batch.Caps { return batch.Caps{PerCaller: 9, Total: 99, ListBytes: n} }
+	// The least that a list of that many targets with urls so much longer takes.
+	size := func(targets, longer int) int64 {
+		s.Helper()
+		low, high := int64(0), int64(1<<20)
+		for low+1 < high {
+			j := s.newJob("p", targets)
+			j.Targets[0].URL += strings.Repeat("x", longer)
+			_, err := s.CreateJob(s.Context(), j, caps((low+high)/2), at(-2*ttl))
+			if err == nil {
+				high = (low + high) / 2
+				s.cancel("p", j.ID, at(-2*ttl))
+				same(s, "jobs swept", s.sweep(at(-ttl)), 1)
+				continue
+			}
+			over, ok := errors.AsType[*batch.CapError](err)
+			if !ok || *over != (batch.CapError{Cap: batch.CapLists, Limit: (low + high) / 2}) {
+				s.Fatalf("got %v", err)
+			}
+			low = (low + high) / 2
+		}
+		return high
+	}
+	one := size(1, 0)
+	if grown := size(1, 3000) - one; grown < 3000 {
+		s.Errorf("3000 bytes of URL count as %d", grown)
+	}
+	if four := size(4, 0); four < one+3*int64(len(target(0).URL)+len(target(0).Options)) {
+		s.Errorf("one target counts as %d, four as %d", one, four)
+	}
+
+	other := s.done("b", 5000, at(-time.Hour))
+	var ids []string
+	for i := range 3 {
+		ids = append(ids, s.done("a", 5000, at(time.Duration(i)*time.Minute)))
+	}
+	s.job("a", ids[0], at(time.Hour)) // was read since
+	live := s.queued("a", 1, at(-time.Hour))
+	there := func(want ...string) {
+		s.Helper()
+		var got []string
+		for _, id := range ids {
+			if s.peek("a", id, at(time.Hour)) {
+				got = append(got, id)
+			}
+		}
+		same(s, "finished jobs there", got, want)
+		same(s, "whether another caller's is there", s.peek("b", other, at(time.Hour)), true)
+		same(s, "whether the live one is there", s.peek("a", live.ID, at(time.Hour)), true)
+	}
+	add := func(limit int64) {
+		s.Helper()
+		j := s.newJob("a", 1)
+		_, err := s.CreateJob(s.Context(), j, caps(limit), at(time.Hour))
+		s.ok(err)
+		s.cancel("a", j.ID, at(time.Hour))
+		ids = append(ids, j.ID)
+	}
+	add(5 * one)
+	there(ids...)
+	add(5 * one)
+	there(ids[0], ids[2], ids[3], ids[4])
+	add(5*one - 1)
+	there(ids[3], ids[4], ids[5])
+	add(2 * one)
+	there(ids[6])
+	s.capped(s.newJob("a", 1), caps(2*one-1), at(time.Hour), batch.CapError{Cap: batch.CapLists, Limit: 2*one - 1})
+	there(ids[6])
 }
 
 func nbytes(s *suite) {
@@ -382,17 +445,10 @@ func nbytes(s *suite) {
 		j.Targets[0].URL += strings.Repeat("x", 1000*i)
 		s.create(j, at(0))
 		c := s.claim()
+		same(s, "the bytes of a job without results", c.NBytes, 0)
 		sizes[c.JobID] = c.NBytes
 		claims = append(claims, c.Claim)
 		total()
-	}
-	// What is written down of a job counts, so that jobs without any result
-	// cannot fill the disk.
-	if grown := sizes[claims[3].JobID] - sizes[claims[0].JobID]; grown < 3000 {
-		s.Errorf("3000 bytes of URL count as %d", grown)
-	}
-	if n := sizes[claims[0].JobID]; n < 5*int64(len(target(0).URL)+len(target(0).Options)) {
-		s.Errorf("a job counts as %d", n)
 	}
 	for idx := range 5 {
 		for i, c := range claims {

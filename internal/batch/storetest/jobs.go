@@ -213,7 +213,7 @@ func fresh(s *suite) {
 	// Fresh is under the caps as any other.
 	j := first
 	j.ID, j.Fresh = "fifth", true
-	s.capped(j, batch.Caps{PerCaller: 1, Total: 99, MaxBytes: plenty}, at(ttl+2*time.Hour), batch.CapError{Cap: batch.CapPerCaller, Limit: 1, JobID: other.ID})
+	s.capped(j, batch.Caps{PerCaller: 1, Total: 99, ListBytes: plenty}, at(ttl+2*time.Hour), batch.CapError{Cap: batch.CapPerCaller, Limit: 1, JobID: other.ID})
 	same(s, "the list after a fresh one was refused", again("x", false, at(ttl+2*time.Hour)), reused("fourth"))
 }
 
@@ -233,8 +233,8 @@ func liveNeverExpires(s *suite) {
 			s.Errorf("%s has no progress", id)
 		}
 	}
-	s.capped(s.newJob("a", 1), batch.Caps{PerCaller: 2, Total: 9, MaxBytes: plenty}, late, batch.CapError{Cap: batch.CapPerCaller, Limit: 2, JobID: running.JobID})
-	s.capped(s.newJob("b", 1), batch.Caps{PerCaller: 2, Total: 2, MaxBytes: plenty}, late, batch.CapError{Cap: batch.CapTotal, Limit: 2})
+	s.capped(s.newJob("a", 1), batch.Caps{PerCaller: 2, Total: 9, ListBytes: plenty}, late, batch.CapError{Cap: batch.CapPerCaller, Limit: 2, JobID: running.JobID})
+	s.capped(s.newJob("b", 1), batch.Caps{PerCaller: 2, Total: 2, ListBytes: plenty}, late, batch.CapError{Cap: batch.CapTotal, Limit: 2})
 	again := queued
 	again.ID = "again"
 	same(s, "its list", s.create(again, late), batch.Created{ID: queued.ID, Status: sift.JobQueued, Targets: 1, Reused: true})
@@ -250,7 +250,7 @@ func createTogether(n, rounds int) func(*suite) {
 			created := together(s, n, func(i int) (batch.Created, error) {
 				j := j
 				j.ID = fmt.Sprintf("%s-%d", j.ID, i)
-				return s.CreateJob(s.Context(), j, batch.Caps{PerCaller: 1, Total: 1, MaxBytes: plenty}, at(0))
+				return s.CreateJob(s.Context(), j, batch.Caps{PerCaller: 1, Total: 1, ListBytes: plenty}, at(0))
 			})
 			made := 0
 			for _, c := range created {
@@ -292,7 +292,7 @@ func freshTogether(s *suite) {
 }
 
 func caps(s *suite) {
-	tight := batch.Caps{PerCaller: 2, Total: 3, MaxBytes: plenty}
+	tight := batch.Caps{PerCaller: 2, Total: 3, ListBytes: plenty}
 	create := func(caller string) string {
 		s.Helper()
 		j := s.newJob(caller, 1)
@@ -306,7 +306,7 @@ func caps(s *suite) {
 	create("a")
 	s.capped(s.newJob("a", 1), tight, at(0), batch.CapError{Cap: batch.CapPerCaller, Limit: 2, JobID: first})
 	third := create("b")
-	s.capped(s.newJob("b", 1), batch.Caps{PerCaller: 1, Total: 9, MaxBytes: plenty}, at(0), batch.CapError{Cap: batch.CapPerCaller, Limit: 1, JobID: third})
+	s.capped(s.newJob("b", 1), batch.Caps{PerCaller: 1, Total: 9, ListBytes: plenty}, at(0), batch.CapError{Cap: batch.CapPerCaller, Limit: 1, JobID: third})
 	// The caller's own cap is named where both are reached: another's job is
 	// not what is in the way.
 	s.capped(s.newJob("a", 1), tight, at(0), batch.CapError{Cap: batch.CapPerCaller, Limit: 2, JobID: first})
@@ -316,11 +316,11 @@ func caps(s *suite) {
 	s.capped(s.newJob("a", 1), tight, at(0), batch.CapError{Cap: batch.CapPerCaller, Limit: 2, JobID: first})
 	s.capped(s.newJob("c", 1), tight, at(0), batch.CapError{Cap: batch.CapTotal, Limit: 3})
 	// Both before the bytes.
-	tight.MaxBytes = 1
+	tight.ListBytes = 1
 	s.capped(s.newJob("a", 1), tight, at(0), batch.CapError{Cap: batch.CapPerCaller, Limit: 2, JobID: first})
 	s.capped(s.newJob("c", 1), tight, at(0), batch.CapError{Cap: batch.CapTotal, Limit: 3})
 	tight.Total = 4
-	s.capped(s.newJob("c", 1), tight, at(0), batch.CapError{Cap: batch.CapBytes, Limit: 1})
+	s.capped(s.newJob("c", 1), tight, at(0), batch.CapError{Cap: batch.CapLists, Limit: 1})
 }
 
 func capsTogether(s *suite) {
@@ -330,7 +330,7 @@ func capsTogether(s *suite) {
 		jobs = append(jobs, s.newJob(fmt.Sprintf("caller-%d", i%8), 2))
 	}
 	created := together(s, len(jobs), func(i int) (batch.Cap, error) {
-		_, err := s.CreateJob(s.Context(), jobs[i], batch.Caps{PerCaller: perCaller, Total: total, MaxBytes: plenty}, at(0))
+		_, err := s.CreateJob(s.Context(), jobs[i], batch.Caps{PerCaller: perCaller, Total: total, ListBytes: plenty}, at(0))
 		if e, ok := errors.AsType[*batch.CapError](err); ok {
 			return e.Cap, nil
 		}
@@ -359,7 +359,7 @@ func capsTogether(s *suite) {
 }
 
 func capsFreed(s *suite) {
-	one := batch.Caps{PerCaller: 1, Total: 1, MaxBytes: plenty}
+	one := batch.Caps{PerCaller: 1, Total: 1, ListBytes: plenty}
 	ends := []func(c batch.Claim){
 		func(c batch.Claim) { s.drain(c, at(0), answered(0)) },
 		func(c batch.Claim) { s.drain(c, at(0), failed(0)) },
@@ -490,7 +490,7 @@ func after(s *suite) {
 	for _, after := range []int{-2, -1, 0, 1, 3, 4, 5, 1e9} {
 		want := all
 		want.Targets = all.Targets[min(max(after+1, 0), 5):]
-		got, found, err := s.Job(s.Context(), "a", c.JobID, after, at(0))
+		got, found, err := Whole(s.Context(), s, "a", c.JobID, after, at(0))
 		s.ok(err)
 		if !found {
 			s.Fatalf("after %d: not found", after)
@@ -532,7 +532,7 @@ func ownership(s *suite) {
 	s.drain(c, at(0), answered(0))
 	before := s.job("a", c.JobID, at(0))
 	for _, who := range []struct{ caller, id string }{{"b", c.JobID}, {"", c.JobID}, {"A", c.JobID}, {"a", "other"}, {"a", ""}, {"a%", c.JobID}, {"a", c.JobID + " "}} {
-		if j, found, err := s.Job(s.Context(), who.caller, who.id, -1, at(0)); found || err != nil || !isZero(j) {
+		if j, found, err := Whole(s.Context(), s, who.caller, who.id, -1, at(0)); found || err != nil || !isZero(j) {
 			s.Errorf("%q reads %q: %+v, %v, %v", who.caller, who.id, j, found, err)
 		}
 		if p, found, err := s.JobProgress(s.Context(), who.caller, who.id, at(0)); found || err != nil || p != (batch.Progress{}) {
@@ -549,7 +549,7 @@ func ownership(s *suite) {
 	}
 	same(s, "the job afterwards", s.job("a", c.JobID, at(0)), before)
 	// The cap counts the caller's own.
-	if _, err := s.CreateJob(s.Context(), s.newJob("b", 1), batch.Caps{PerCaller: 1, Total: 9, MaxBytes: plenty}, at(0)); err != nil {
+	if _, err := s.CreateJob(s.Context(), s.newJob("b", 1), batch.Caps{PerCaller: 1, Total: 9, ListBytes: plenty}, at(0)); err != nil {
 		s.Error(err)
 	}
 }

@@ -401,7 +401,7 @@ func finishGone(s *suite) {
 		f, err := s.FinishTarget(s.Context(), c, answered(0), at(ttl))
 		s.ok(err)
 		same(s, name+": what came of it", f, batch.Finished{})
-		if _, found, err := s.Job(s.Context(), "a", c.JobID, -1, at(ttl)); found || err != nil {
+		if _, found, err := Whole(s.Context(), s, "a", c.JobID, -1, at(ttl)); found || err != nil {
 			s.Errorf("%s: it is there again: %v, %v", name, found, err)
 		}
 		s.sweep(at(ttl))
@@ -446,9 +446,18 @@ func restart(s *suite) {
 	}
 	mark := func(wantJobs int) {
 		s.Helper()
-		n, err := s.MarkInFlightFailed(s.Context(), "restart", at(ttl/2).Now)
+		marked, err := s.MarkInFlightFailed(s.Context(), "restart", at(ttl/2).Now)
 		s.ok(err)
+		n, targets := 0, 0
+		for _, m := range marked {
+			if m.Live {
+				n++
+			}
+			targets += m.Targets
+			same(s, "whether "+m.JobID+" is the caller's", s.peek(m.Caller, m.JobID, at(ttl/2)), true)
+		}
 		same(s, "jobs that were live", n, wantJobs)
+		same(s, "targets that were running", targets, map[bool]int{true: 3}[wantJobs > 0])
 	}
 	mark(4)
 	nbytes := s.bytes()
@@ -506,7 +515,7 @@ func oneMoment(s *suite) {
 			default:
 			}
 			for _, id := range known[max(0, len(known)-4):] {
-				j, found, err := s.Job(s.Context(), "a", id, -1, at(0))
+				j, found, err := Whole(s.Context(), s, "a", id, -1, at(0))
 				if err != nil {
 					return err
 				}

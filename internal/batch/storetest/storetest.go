@@ -83,6 +83,7 @@ func tests() []test {
 		{"finished jobs make room, and no more of them than needed", makeRoom},
 		{"where nothing can make room nothing changes", noRoom},
 		{"the bytes of all jobs are those of each together", nbytes},
+		{"a caller's lists push out that caller's own finished jobs alone", listRoom},
 		{"a restart fails what was live and in flight", restart},
 		{"another's job is a job that does not exist", ownership},
 		{"a caller that has left changes nothing", leftCaller},
@@ -100,7 +101,7 @@ func at(d time.Duration) batch.Lease { return batch.Lease{Now: start().Add(d), T
 // Caps and bytes that are in nobody's way.
 const plenty = 1 << 40
 
-func roomy() batch.Caps { return batch.Caps{PerCaller: 1 << 20, Total: 1 << 20, MaxBytes: plenty} }
+func roomy() batch.Caps { return batch.Caps{PerCaller: 1 << 20, Total: 1 << 20, ListBytes: plenty} }
 
 type suite struct {
 	*testing.T
@@ -254,6 +255,31 @@ func (s *suite) done(caller string, n int, l batch.Lease) string {
 	return c.JobID
 }
 
+// Whole reads a job with the results of its targets. Where the job goes away in
+// between it is not found.
+func Whole(ctx context.Context, s batch.Store, caller, id string, after int, l batch.Lease) (j sift.Job, found bool, err error) {
+	if j, found, err = s.Job(ctx, caller, id, after, l); err != nil || !found {
+		return j, found, err
+	}
+	for i := range j.Targets {
+		t := &j.Targets[i]
+		if t.Result != nil {
+			return j, false, fmt.Errorf("target %d of %s came with its result", t.Idx, id)
+		}
+		if t.Status != sift.TargetDone {
+			continue
+		}
+		if t.Result, found, err = s.Result(ctx, caller, id, t.Idx); err != nil || !found {
+			return sift.Job{}, false, err
+		}
+		if len(t.Result) != t.ResultBytes {
+			return j, false, fmt.Errorf("the result of target %d of %s has %d bytes, not %d", t.Idx, id, len(t.Result), t.ResultBytes)
+		}
+		t.ResultBytes = 0
+	}
+	return j, true, nil
+}
+
 // peek tells whether a job is there, without renewing its lease.
 func (s *suite) peek(caller, id string, l batch.Lease) bool {
 	s.Helper()
@@ -264,7 +290,7 @@ func (s *suite) peek(caller, id string, l batch.Lease) bool {
 
 func (s *suite) job(caller, id string, l batch.Lease) sift.Job {
 	s.Helper()
-	j, found, err := s.Job(s.Context(), caller, id, -1, l)
+	j, found, err := Whole(s.Context(), s, caller, id, -1, l)
 	s.ok(err)
 	if !found {
 		s.Fatalf("%s of %s was not found", id, caller)

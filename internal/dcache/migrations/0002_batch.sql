@@ -19,13 +19,14 @@ CREATE TABLE batch_job (
 	targets_done      INTEGER NOT NULL CHECK (targets_done BETWEEN 0 AND targets_total),
 	created_at        INTEGER NOT NULL,
 	lease             INTEGER NOT NULL, -- when it was last renewed
-	nbytes            INTEGER NOT NULL  -- about what job and targets take in the file
+	nbytes            INTEGER NOT NULL, -- of its results, errors and hints
+	list_bytes        INTEGER NOT NULL  -- about what the list takes in the file: URLs, options and the rows
 ) STRICT;
 
 -- Stands behind the idempotency: a second newest job of a key is impossible.
 CREATE UNIQUE INDEX batch_job_newest ON batch_job (caller, idem_key) WHERE newest = 1;
 
-CREATE INDEX batch_job_of ON batch_job (caller, seq);
+CREATE INDEX batch_job_of ON batch_job (caller, seq, list_bytes);
 CREATE INDEX batch_job_live ON batch_job (seq) WHERE status IN ('queued', 'running');
 CREATE INDEX batch_job_ended ON batch_job (lease, seq) WHERE status NOT IN ('queued', 'running');
 
