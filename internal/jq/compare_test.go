@@ -62,20 +62,23 @@ func differs() map[string]string {
 }
 
 func TestOrdinaryProgramsGiveWhatJQGives(t *testing.T) {
-	real, err := exec.LookPath("jq")
+	path, err := exec.LookPath("jq")
 	if err != nil {
 		t.Logf("NOT COMPARED with the real jq, which is not installed (Debian: apt install jq): %v", err)
 		return
 	}
-	version, err := exec.CommandContext(t.Context(), real, "--version").Output()
+	version, err := exec.CommandContext(t.Context(), path, "--version").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := newRunner(t, nil)
 	same, differ, known := 0, 0, differs()
-	for _, x := range ordinary() {
+	for i, x := range ordinary() {
+		if testing.Short() && i%5 != 0 {
+			continue
+		}
 		program, body := x[0], x[1]
-		cmd := exec.CommandContext(t.Context(), real, "-c", program)
+		cmd := exec.CommandContext(t.Context(), path, "-c", program)
 		cmd.Stdin, cmd.Env = strings.NewReader(body), []string{"PATH=/nowhere"}
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -101,6 +104,9 @@ func TestOrdinaryProgramsGiveWhatJQGives(t *testing.T) {
 		t.Errorf("%s on %.30s…\nhere  %s\nreal  %s %v %s", program, body, got, want, err, stderr.String())
 	}
 	for program := range known {
+		if testing.Short() {
+			break // it has not been looked at
+		}
 		t.Errorf("%s gives what jq gives, and is said to differ", program)
 	}
 	t.Logf("%d programs give what %s gives, %d differ on purpose", same, strings.TrimSpace(string(version)), differ)

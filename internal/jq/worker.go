@@ -75,10 +75,13 @@ func work(c child.Conn) error {
 const watchLook = 2 * time.Millisecond
 
 // watchMemory ends the process when it has been given more memory than it may
-// hold. The kernel's limit does the same, but one allocation late: Go reserves
-// addresses first and then maps memory over them, and Linux lets such a mapping
-// pass whatever its size, so that "x"*1000000000 had its gigabyte. Until it is
-// written to, such an allocation is only a number; this looks at the number.
+// hold. It is a second line behind the kernel's limit, and the only one where
+// there is none. The kernel's comes one allocation late: Go reserves addresses
+// first and then maps memory over them, and Linux holds such a mapping against
+// RLIMIT_DATA only with the next one, so that "x"*1000000000 can be given its
+// gigabyte. Until it is written to that is only a number, and this looks at the
+// number. It is no bound either: when the collector waits to stop the world, it
+// waits with this for the copying to end.
 func watchMemory(most int64) (stop func()) {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	quit := make(chan struct{})
