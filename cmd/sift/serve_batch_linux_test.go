@@ -4,21 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"sift.build/sift/internal/sift"
 )
-
-// noisy writes a list of long pages that take as much room as a result may.
-func noisy(site *site, n int) string {
-	var targets []string
-	for i := range n {
-		targets = append(targets, fmt.Sprintf(`{"url":"%s/noise?%d","max_chars":1000000}`, site.URL, i))
-	}
-	return `{"targets":[` + strings.Join(targets, ",") + `]}`
-}
 
 func TestADiskThatFillsUpFailsTheJobAndSaysWhy(t *testing.T) {
 	t.Parallel()
@@ -135,4 +127,37 @@ func TestTheBytesOfAllJobsAreBoundedByLettingTheOldestGo(t *testing.T) {
 		t.Errorf("the live job: %s", states(got))
 	}
 	s.stop(t)
+}
+
+// The service was killed while a job ran, and the disk is full when it starts.
+func TestAServiceStartsOnAFullDiskAndShowsWhatWasLiveAsFailed(t *testing.T) {
+	t.Parallel()
+	site, dir := newSite(t), t.TempDir()
+	state := filepath.Join(dir, "state")
+	config := writeFile(t, dir, "sift.toml", site.settings(""))
+	s := serve(t, dir, nil, "--config", config)
+	sub := s.submit(t, "", list(site.URL+"/article", site.URL+"/held/a"))
+	receive(t, "the target in flight", site.arrived)
+	s.kill()
+	if err := os.Rename(state, state+"-contents"); err != nil {
+		t.Fatal(err)
+	}
+
+	p := startIn(t, mounted(t, dir, state, 4<<20, "full", "serve", "--listen", "127.0.0.1:0", "--config", config))
+	s, err := listening(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := s.job(t, "", sub.JobID, "")
+	if states(job) != "failed: done failed" || job.Error != "restart" || job.Targets[1].Error != "restart" {
+		t.Errorf("%s, %q", states(job), job.Error)
+	}
+	if got := s.fetch("", site.URL+"/article"); got.status != http.StatusOK {
+		t.Errorf("a fetch: %+v", got)
+	}
+	got := ask(http.MethodPost, s.url+"/v1/batch", "", list(site.URL+"/plain.txt"))
+	if got.status != http.StatusTooManyRequests || !containsAll(got.body, []string{`"code":"cap"`, "disk", "full"}) {
+		t.Errorf("a submit: %+v", got)
+	}
+	s.kill() // a stop would complain, rightly, of what it cannot write
 }

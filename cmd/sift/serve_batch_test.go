@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -361,6 +363,123 @@ func (s *server) waitMetric(t testing.TB, series string, least int) {
 			t.Fatalf("%s never came to %d", series, least)
 		}
 	}
+}
+
+// Two jobs wait for slots of a host that others keep busy. A third, to another
+// host, is not held up by them.
+func TestJobsThatWaitForASlotHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	site, dir := newSite(t), t.TempDir()
+	s := serve(t, dir, nil, "--config", writeFile(t, dir, "sift.toml", site.settings(caller("anna")+caller("bert")+caller("carl")+caller("dave"))))
+	first := later(func() reply { return s.fetch(keyOf("dave"), site.URL+"/held/1") })
+	second := later(func() reply { return s.fetch(keyOf("dave"), site.URL+"/held/2") })
+	receive(t, "the first fetch", site.arrived)
+	receive(t, "the second fetch", site.arrived)
+	waiting := map[string]string{}
+	for _, who := range []string{"anna", "bert"} {
+		waiting[who] = s.submit(t, keyOf(who), list(site.URL+"/article?of="+who)).JobID
+		s.follow(t, keyOf(who), waiting[who], "runs", func(j sift.Job) bool { return j.Status == sift.JobRunning })
+	}
+	_, port, _ := strings.Cut(site.addr, ":")
+	other := s.submit(t, keyOf("carl"), list("http://other."+siteName+":"+port+"/article"))
+	if got := s.follow(t, keyOf("carl"), other.JobID, "has ended", ended); states(got) != "done: done" {
+		t.Errorf("the job to another host: %s, %+v", states(got), got.Targets)
+	}
+	for who, id := range waiting {
+		if got := s.job(t, keyOf(who), id, ""); got.Status != sift.JobRunning {
+			t.Errorf("%s's job does not wait: %s", who, states(got))
+		}
+	}
+	close(site.release)
+	for who, id := range waiting {
+		if got := s.follow(t, keyOf(who), id, "has ended", ended); states(got) != "done: done" {
+			t.Errorf("%s's job: %s", who, states(got))
+		}
+	}
+	for _, c := range []<-chan reply{first, second} {
+		receive(t, "a fetch", c)
+	}
+	s.stop(t)
+}
+
+func TestAJobIsGivenUpWhenItsCallersKeyIsTakenAway(t *testing.T) {
+	t.Parallel()
+	site, dir := newSite(t), t.TempDir()
+	both, one := site.settings(caller("anna")+caller("bert")), site.settings(caller("bert"))
+	config := writeFile(t, dir, "sift.toml", both)
+	s := serve(t, dir, nil, "--config", config)
+	sub := s.submit(t, keyOf("anna"), list(site.URL+"/held/a", site.URL+"/article", site.URL+"/plain.txt"))
+	receive(t, "the target in flight", site.arrived)
+	reload := func(text string, n int) {
+		t.Helper()
+		writeFile(t, dir, "sift.toml", text)
+		s.signal(t, syscall.SIGHUP)
+		if _, err := s.log.wait(s.exited, n, "callers re-read"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reload(one, 1)
+	if got := ask(http.MethodGet, s.url+"/v1/batch/"+sub.JobID, keyOf("anna"), ""); got.status != http.StatusUnauthorized {
+		t.Errorf("whose key was taken away: %+v", got)
+	}
+	site.release <- struct{}{}
+	if _, err := s.log.wait(s.exited, 1, "batch job", sub.JobID, "failed"); err != nil {
+		t.Fatal(err)
+	}
+	reload(both, 2)
+	job := s.job(t, keyOf("anna"), sub.JobID, "")
+	if states(job) != "failed: done pending pending" && states(job) != "failed: done failed pending" || !strings.HasPrefix(job.Error, "unauthorized: ") {
+		t.Errorf("%s, %q", states(job), job.Error)
+	}
+	if site.count("/article")+site.count("/plain.txt") != 0 {
+		t.Error("it went on for somebody who is not let in any more")
+	}
+	s.stop(t)
+}
+
+// Ten readers ask for a job of 8 MiB and do not read.
+func TestReadersThatStandStillHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	site, dir := newSite(t), t.TempDir()
+	s := serve(t, dir, nil, "--config", writeFile(t, dir, "sift.toml", site.settings("")))
+	sub := s.submit(t, "", noisy(site, 32))
+	s.follow(t, "", sub.JobID, "has ended", ended)
+	for range 10 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := fmt.Fprintf(conn, "GET /v1/batch/%s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", sub.JobID); err != nil {
+			t.Fatal(err)
+		}
+		// The answer has begun, and goes no further than the buffers in between.
+		if _, err := io.ReadFull(conn, make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	job := s.job(t, "", sub.JobID, "")
+	total := 0
+	for _, target := range job.Targets {
+		total += len(target.Result)
+	}
+	if took := time.Since(start); states(job) != "done:"+strings.Repeat(" done", 32) || total < 7<<20 || total > 8<<20 || took > 15*time.Second {
+		t.Errorf("%s, %d bytes after %v", states(job), total, took)
+	}
+	if got := get(s.url + "/v1/batch/unknown"); got.status != http.StatusNotFound {
+		t.Errorf("an unknown job: %+v", got)
+	}
+	_ = s.Process.Kill() // a stop would wait for the readers
+}
+
+// noisy writes a list of long pages that take as much room as a result may.
+func noisy(site *site, n int) string {
+	var targets []string
+	for i := range n {
+		targets = append(targets, fmt.Sprintf(`{"url":"%s/noise?%d","max_chars":1000000}`, site.URL, i))
+	}
+	return `{"targets":[` + strings.Join(targets, ",") + `]}`
 }
 
 func TestResultsOutliveAStopAndWhatWasLiveIsFailed(t *testing.T) {

@@ -84,14 +84,42 @@ func TestAShortAnswerIsStoredAsItIs(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsTooLongWithoutItsContentSaysWhatToDo(t *testing.T) {
-	b := &book{content: "hello", fixed: strings.Repeat("x", 5000)}
-	_, err := fetchForBatch(b.fetch)(t.Context(), batch.Target{Target: sift.Target{URL: "http://example.com/"}, MaxBytes: 1 << 10})
-	f, ok := errors.AsType[*sift.Failure](err)
-	if !ok || f.Code != sift.CodeTooLong || !strings.Contains(f.Message, "/v1/fetch") {
-		t.Errorf("got %v", err)
+func TestAnAnswerThatDoesNotFitUsefullySaysWhatToDo(t *testing.T) {
+	long := paragraphs(4000, strings.Repeat("word ", 30))
+	for name, c := range map[string]struct {
+		book
+		limit int
+	}{
+		"long without its content": {book{content: "hello", fixed: strings.Repeat("x", 5000)}, 1 << 10},
+		"hardly any room left":     {book{content: long, snapshot: "copy"}, 1500},
+	} {
+		b := c.book
+		_, err := fetchForBatch(b.fetch)(t.Context(), batch.Target{Target: sift.Target{URL: "http://example.com/"}, MaxBytes: c.limit})
+		f, ok := errors.AsType[*sift.Failure](err)
+		if !ok || f.Code != sift.CodeTooLong || !strings.Contains(f.Message, "/v1/fetch") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if len(b.asked) > shrinkTries+1 {
+			t.Errorf("%s: it was tried %d times", name, len(b.asked))
+		}
 	}
-	if len(b.asked) > shrinkTries+1 {
-		t.Errorf("it was tried %d times", len(b.asked))
+}
+
+// The store may be too small for the page, or full.
+func TestAPartOfACopyThatIsNotKeptSaysSo(t *testing.T) {
+	b := &book{content: paragraphs(4000, strings.Repeat("word ", 30))}
+	got, err := fetchForBatch(b.fetch)(t.Context(), batch.Target{Target: sift.Target{URL: "http://example.com/"}, MaxBytes: 50_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var env struct {
+		Truncated bool
+		Warnings  []sift.Warning
+	}
+	if err := json.Unmarshal(got.JSON, &env); err != nil || !env.Truncated || len(env.Warnings) != 1 || env.Warnings[0].Code != sift.WarnPartial {
+		t.Errorf("%v: truncated %v, warnings %v", err, env.Truncated, env.Warnings)
+	}
+	if len(got.JSON) > 50_000 {
+		t.Errorf("it takes %d bytes", len(got.JSON))
 	}
 }

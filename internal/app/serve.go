@@ -83,7 +83,7 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	})
 
 	grace := cmp.Or(opts.Grace, defaultGrace)
-	batches := newBatches(cfg.Batch, p, m, log, grace)
+	batches := newBatches(cfg, p, people, m, log, grace)
 	m.WatchBatch(watchBatches(p, batches))
 	// Before anybody can ask: what was live when the last server ended is not.
 	if err := batches.Recover(ctx); err != nil {

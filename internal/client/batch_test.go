@@ -460,10 +460,18 @@ func (e edge) Job(_ context.Context, _ sift.Caller, id string, after int, _ time
 	job.Targets = []sift.JobTarget{}
 	for _, t := range e.job.Targets {
 		if t.Idx > after {
+			t.Result, t.ResultBytes = nil, len(t.Result)
 			job.Targets = append(job.Targets, t)
 		}
 	}
 	return &job, nil
+}
+
+func (e edge) Result(_ context.Context, _ sift.Caller, id string, idx int) (json.RawMessage, error) {
+	if id != e.job.ID {
+		return nil, sift.Fail(sift.CodeNotFound, "there is no such job")
+	}
+	return e.job.Targets[idx].Result, nil
 }
 
 func (e edge) Jobs(context.Context, sift.Caller) ([]sift.Job, error) { return []sift.Job{e.job}, nil }
