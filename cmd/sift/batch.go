@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -54,7 +56,21 @@ func (p *program) askingCommand(c *cobra.Command, jsonUsage string, check func(a
 	b := &batchCall{p: p, cmd: c}
 	b.at.addTo(c.Flags(), ", else the configured listen address")
 	c.Flags().BoolVar(&b.asJSON, "json", false, jsonUsage)
-	c.Args = func(_ *cobra.Command, args []string) error { return check(args) }
+	c.Args = func(_ *cobra.Command, args []string) error {
+		if err := check(args); err != nil {
+			return b.explain(&usageError{err: err})
+		}
+		return nil
+	}
+	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		// A flag behind the one that is wrong has not been read.
+		words := p.args
+		if i := slices.Index(words, "--"); i >= 0 {
+			words = words[:i]
+		}
+		b.asJSON = b.asJSON || slices.Contains(words, "--json")
+		return b.explain(&usageError{err: suggestFlag(cmd, err)})
+	})
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		err := run(cmd.Context(), b, args)
 		if b.c != nil {
@@ -79,18 +95,22 @@ func (b *batchCall) connect() error {
 	return err
 }
 
-// explain hands a failure on: with --json on standard output, as its wire form.
-// The exit code stays.
+// explain hands a failure on: with --json on standard output, as its wire form,
+// whether the server tells it or it is a mistake that was found here. The exit
+// code stays.
 func (b *batchCall) explain(err error) error {
-	f, ok := errors.AsType[*sift.Failure](err)
-	if !ok {
-		return err
-	}
-	if _, usage := errors.AsType[*usageError](err); usage {
-		return err
-	}
 	code, show := codeOf(b.cmd.Context(), err)
 	if !show {
+		return err
+	}
+	f, failed := errors.AsType[*sift.Failure](err)
+	_, usage := errors.AsType[*usageError](err)
+	switch {
+	case b.asJSON && usage:
+		f = sift.Fail(sift.CodeInvalid, "%s", strings.TrimPrefix(err.Error(), string(sift.CodeInvalid)+": "))
+	case b.asJSON && !failed:
+		f = sift.Fail(sift.CodeInternal, "%v", err)
+	case usage || !failed:
 		return err
 	}
 	if b.asJSON {
@@ -206,7 +226,7 @@ func oneJob(verb string) func(args []string) error {
 const maxJobID = 200
 
 func (p *program) batchStatusCommand() *cobra.Command {
-	var after int
+	var after string
 	c := &cobra.Command{
 		Use:        "status [flags] JOB",
 		SuggestFor: []string{"get", "show", "state", "results"},
@@ -219,13 +239,14 @@ The exit code says only whether the server answered.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	p.askingCommand(c, "the output is JSON in any case; with this a failure is too", oneJob("status"), func(ctx context.Context, b *batchCall, args []string) error {
-		if err := checkAfter(after); err != nil {
+		behind, err := targetIndex(after)
+		if err != nil {
 			return err
 		}
 		if err := b.connect(); err != nil {
 			return err
 		}
-		job, err := b.c.Job(ctx, args[0], after, 0)
+		job, err := b.c.Job(ctx, args[0], behind, 0)
 		if err != nil {
 			return err
 		}
@@ -235,15 +256,20 @@ The exit code says only whether the server answered.`,
 	return c
 }
 
-func afterFlag(c *cobra.Command, after *int) {
-	c.Flags().IntVar(after, "after", -1, "leave out the targets up to this `INDEX`, which have been collected")
+func afterFlag(c *cobra.Command, after *string) {
+	c.Flags().StringVar(after, "after", "", "leave out the targets up to this `INDEX`, which have been collected; -1 leaves out none")
 }
 
-func checkAfter(after int) error {
-	if after < -1 || after > 1e9 {
-		return usagef("--after %d is not the index of a target; they count from 0", after)
+// targetIndex reads --after; -1, or nothing, is in front of all targets.
+func targetIndex(after string) (int, error) {
+	if after == "" {
+		return -1, nil
 	}
-	return nil
+	n, err := strconv.Atoi(after)
+	if err != nil || n < -1 || n > 1e9 {
+		return 0, usagef("--after %s is not the index of a target; they count from 0, and -1 leaves out none", sift.Quote(after))
+	}
+	return n, nil
 }
 
 func (p *program) batchCancelCommand() *cobra.Command {

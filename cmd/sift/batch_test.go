@@ -9,11 +9,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -214,6 +216,7 @@ func TestAMistakenBatchCommandSaysWhatToWrite(t *testing.T) {
 	for _, c := range []struct {
 		args  string // separated by |
 		input string
+		env   string
 		want  string
 	}{
 		{args: "batch", want: "sift batch needs one of its commands: cancel, list, status, submit, wait"},
@@ -255,7 +258,7 @@ func TestAMistakenBatchCommandSaysWhatToWrite(t *testing.T) {
 		{args: "batch|status|a\x1b[2J", want: `"a\x1b[2J" is no job's id`},
 		{args: "batch|status|" + strings.Repeat("x", 1000), want: "is no job's id"},
 		{args: "batch|status|https://example.org/", want: "is a URL, no job's id; write: sift batch status JOB"},
-		{args: "batch|status|--after|-2|one", want: "--after -2 is not the index of a target"},
+		{args: "batch|status|--after|-2|one", want: `--after "-2" is not the index of a target`},
 		{args: "batch|cancel", want: "no job given; write: sift batch cancel JOB"},
 		{args: "batch|cancel|a|b|c", want: "one job at a time, not 3; write: sift batch cancel JOB"},
 		{args: "batch|cancel|a?b", want: "there is no '?' in one; write: sift batch cancel JOB"},
@@ -263,20 +266,72 @@ func TestAMistakenBatchCommandSaysWhatToWrite(t *testing.T) {
 		{args: "batch|wait|a|b", want: "one job at a time, not 2; write: sift batch wait JOB"},
 		{args: "batch|wait|a/b", want: "write: sift batch wait JOB"},
 		{args: "batch|wait|--timeout|0|a", want: "--timeout must be a time above 0"},
-		{args: "batch|wait|--after|x|a", want: "--after"},
+		{args: "batch|wait|--after|x|a", want: `--after "x" is not the index of a target; they count from 0, and -1 leaves out none`},
+		{args: "batch|status|--after|1.5|a", want: `--after "1.5" is not the index of a target`},
+		{args: "batch|status|--after|99999999999999999999|a", want: `--after "99999999999999999999" is not the index of a target`},
+		{args: "batch|status|--after", want: "flag needs an argument: --after"},
+		{args: "batch|help|statsu", want: `unknown command "statsu" for "sift batch"; did you mean status?`},
 		{args: "batch|list|one", want: "sift batch list takes no argument; of one job write: sift batch status one"},
 
 		{args: "batch|list|--server|sift.example.com", want: "not one like http://127.0.0.1:8642"},
 		{args: "batch|list|--server|http://sift.example.com", want: "(--send-key-unencrypted)"},
-		{args: "batch|list|--key-file|" + dir + "/none", want: "no such file"},
+		{args: "batch|list|--key-file|" + dir + "/none", want: "key file: open " + dir + "/none: no such file or directory"},
+		{args: "batch|list|--key-file|" + dir, want: "key file: read " + dir + ": is a directory"},
+		{args: "batch|submit|-", input: "{", want: "standard input, line 1: the JSON is not complete"},
+		{args: "batch|list|--config|" + writeFile(t, dir, "bad.toml", "listen = 3\n"), env: "SIFT_URL=", want: "bad.toml:1: listen"},
 	} {
-		code, stdout, stderr := s.sift(t, c.input, strings.Split(c.args, "|")...)
+		words := strings.Split(c.args, "|")
+		env := []string{"SIFT_URL=" + s.URL, "SIFT_KEY=k1"}
+		if c.env != "" {
+			env = []string{c.env}
+		}
+		code, stdout, stderr := inProcess(t, env, c.input, words...)
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.want) {
 			t.Errorf("%q with %q: %d, %q, %q; want %q", c.args, c.input, code, stdout, stderr, c.want)
+		}
+		if len(words) < 2 || !slices.Contains([]string{"submit", "status", "wait", "cancel", "list"}, words[1]) {
+			continue // no command that has --json
+		}
+		// A script finds the same on standard output, wherever it says --json.
+		for _, words := range [][]string{slices.Insert(slices.Clone(words), 2, "--json"), append(slices.Clone(words), "--json")} {
+			if c.args == "batch|status|--after" && words[3] == "--json" {
+				continue // it is the index then
+			}
+			code, stdout, stderr := inProcess(t, env, c.input, words...)
+			var f sift.FailureJSON
+			if err := json.Unmarshal([]byte(stdout), &f); err != nil || f.Success || f.Code != sift.CodeInvalid || !strings.HasPrefix(f.Error, "invalid: ") ||
+				strings.HasPrefix(f.Error, "invalid: invalid: ") || !strings.Contains(f.Error, c.want) || strings.Count(stdout, "\n") != 1 || code != exitUsage || stderr != "" {
+				t.Errorf("%q with %q: %d, %q, %q; want %q", words, c.input, code, stdout, stderr, c.want)
+			}
 		}
 	}
 	if len(s.bodies)+len(s.asked) > 0 {
 		t.Errorf("the server was asked: %q %q", s.bodies, s.asked)
+	}
+}
+
+func TestWithJSONWhatHasNoCodeIsAFailureToo(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[string]string{
+		"batch submit -":        "",
+		"batch submit --json -": `{"success":false,"error":"internal: read standard input: it broke","code":"internal"}` + "\n",
+	} {
+		var out, notices bytes.Buffer
+		code := run(t.Context(), strings.Fields(asked), []string{"HOME=" + t.TempDir()}, stdio{in: iotest.ErrReader(errors.New("it broke")), out: &out, err: &notices})
+		if code != exitFailure || out.String() != want || (want == "") != strings.Contains(notices.String(), "sift: read standard input: it broke") {
+			t.Errorf("%s: %d, %q, %q", asked, code, &out, &notices)
+		}
+	}
+}
+
+func TestTheHelpOfABatchCommandIsFoundBehindBatchToo(t *testing.T) {
+	t.Parallel()
+	for asked, like := range map[string]string{"batch help status": "help batch status", "batch help": "help batch", "key help new": "help key new"} {
+		_, want, _ := inProcess(t, nil, "", strings.Fields(like)...)
+		code, got, stderr := inProcess(t, nil, "", strings.Fields(asked)...)
+		if code != 0 || got != want || stderr != "" || !strings.Contains(got, "Usage:") {
+			t.Errorf("%s: %d, %q, %q", asked, code, got, stderr)
+		}
 	}
 }
 
@@ -652,6 +707,7 @@ func TestStatusCancelAndListPrintWhatTheServerAnswered(t *testing.T) {
 		log  string
 	}{
 		{"status two", 0, head + `,"targets":[` + answered1(0) + "," + inFlight(1) + "," + pending(2) + "]}\n", ""},
+		{"status --after -1 two", 0, head + `,"targets":[` + answered1(0) + "," + inFlight(1) + "," + pending(2) + "]}\n", ""},
 		{"status --json --after 1 two", 0, head + `,"targets":[` + pending(2) + "]}\n", ""},
 		{"cancel two", 0, `{"success":true,"status":"cancelled"}` + "\n", ""},
 		{"list --json", 0, `{"jobs":[` + head + `},{"job_id":"one","status":"failed","targets_total":2,"targets_done":2,"created_at":"2026-12-01T00:00:00Z","error":"restart"}]}` + "\n", ""},

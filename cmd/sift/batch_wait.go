@@ -31,8 +31,7 @@ const (
 )
 
 func (p *program) batchWaitCommand() *cobra.Command {
-	var after int
-	var timeout string
+	var after, timeout string
 	c := &cobra.Command{
 		Use:        "wait [flags] JOB",
 		SuggestFor: []string{"collect", "follow", "watch"},
@@ -48,15 +47,17 @@ some targets answered; of a failed job the code of its first target's failure, 1
 where the job itself failed (restart, store); 1 when it was cancelled before any
 was answered.
 
-Ctrl-C and --timeout end the waiting, not the job. A server that goes away while
-it is waited for is tried again for a minute.`,
+Ctrl-C and --timeout end the waiting, not the job. A server that has answered
+once and then goes away is tried again for a minute; one that cannot be reached
+to begin with is not.`,
 		Example: `  sift batch wait JOB > results.jsonl
   sift batch wait JOB | jq -r 'select(.status == "done") | .result.title'
   sift batch wait --timeout 5m --after 2 JOB`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	p.askingCommand(c, "print how the job ended as one more line of JSON; a failure too", oneJob("wait"), func(ctx context.Context, b *batchCall, args []string) error {
-		if err := checkAfter(after); err != nil {
+		behind, err := targetIndex(after)
+		if err != nil {
 			return err
 		}
 		limit, err := waitLimit(timeout)
@@ -66,7 +67,7 @@ it is waited for is tried again for a minute.`,
 		if err := b.connect(); err != nil {
 			return err
 		}
-		return b.wait(ctx, args[0], after, limit, false)
+		return b.wait(ctx, args[0], behind, limit, false)
 	})
 	afterFlag(c, &after)
 	c.Flags().StringVar(&timeout, "timeout", "", "wait no longer than that, in `SECONDS` or as 1m30s; the job goes on")

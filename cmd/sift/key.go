@@ -63,7 +63,7 @@ func (p *program) key(file string) (string, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
 	if err != nil {
-		return "", fmt.Errorf("read key file: %w", err)
+		return "", usagef("key file: %w", err)
 	}
 	if len(b) > maxKeyFile {
 		return "", usagef("key file %s is longer than %d bytes", file, maxKeyFile)

@@ -18,6 +18,7 @@ import (
 // program is what every subcommand shares.
 type program struct {
 	stdio
+	args       []string
 	environ    []string
 	configFile string
 }
@@ -25,7 +26,7 @@ type program struct {
 // run is the whole program but for the process around it. It returns the exit
 // code.
 func run(ctx context.Context, args, environ []string, io stdio) int {
-	p := &program{stdio: io, environ: environ}
+	p := &program{stdio: io, args: args, environ: environ}
 	root := p.root()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -129,38 +130,43 @@ func completions(root *cobra.Command) {
 // helpCommand stands in for cobra's own, which prints the general help for a
 // command that does not exist and calls that a success.
 func helpCommand() *cobra.Command {
-	find := func(root *cobra.Command, names []string) (*cobra.Command, error) {
-		c := root
-		for _, name := range names {
-			i := slices.IndexFunc(c.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
-			if i < 0 {
-				return nil, unknownCommand(c, name)
-			}
-			c = c.Commands()[i]
-		}
-		return c, nil
-	}
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "Help about any command",
 		Long:    "Print the help of a command, with its flags and examples, or of a topic.",
 		Example: "  sift help fetch\n  sift help exit-codes",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			c, err := find(cmd.Root(), args)
+			c, err := commandUnder(cmd.Root(), args)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			return names(c), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := find(cmd.Root(), args)
-			if err != nil {
-				return &usageError{err: err}
-			}
-			c.InitDefaultHelpFlag() // or --help is not in the list
-			return c.Help()
+			return helpOf(cmd.Root(), args)
 		},
 	}
+}
+
+// commandUnder finds a command by the words behind another.
+func commandUnder(c *cobra.Command, words []string) (*cobra.Command, error) {
+	for _, name := range words {
+		i := slices.IndexFunc(c.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
+		if i < 0 {
+			return nil, unknownCommand(c, name)
+		}
+		c = c.Commands()[i]
+	}
+	return c, nil
+}
+
+func helpOf(c *cobra.Command, words []string) error {
+	c, err := commandUnder(c, words)
+	if err != nil {
+		return &usageError{err: err}
+	}
+	c.InitDefaultHelpFlag() // or --help is not in the list
+	return c.Help()
 }
 
 // names lists the subcommands of c.
@@ -196,15 +202,19 @@ func wrapArgs(c *cobra.Command) {
 	}
 }
 
-// group makes c a command that only has subcommands.
+// group makes c a command that only has subcommands. As many people expect,
+// "help" and one of them behind it is the help of that.
 func group(c *cobra.Command) *cobra.Command {
 	c.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		if len(args) == 0 || args[0] == "help" {
 			return nil
 		}
 		return unknownCommand(cmd, args[0])
 	}
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return helpOf(cmd, args[1:])
+		}
 		return usagef("%s needs one of its commands: %s", cmd.CommandPath(), strings.Join(names(cmd), ", "))
 	}
 	return c

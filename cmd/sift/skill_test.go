@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"reflect"
 	"regexp"
 	"slices"
@@ -372,6 +373,19 @@ func TestEveryRequestOfTheSkillIsTaken(t *testing.T) {
 	s := serve(t, dir, nil, "--config", writeFile(t, dir, "sift.toml", site.settings("")+caller("ann")))
 	request := regexp.MustCompile(`^curl -s "\$SIFT_URL(/[^"]*)" -H "Authorization: Bearer \$SIFT_KEY"( -H 'Accept: ([a-z/]+)')?( -d '([^']*)')?$`)
 	job, taken := "", 0
+	// They begin with the address, which holds where SIFT_URL says no other.
+	_, block, _ := strings.Cut(skill(t).text, "```sh\n")
+	setting := regexp.MustCompile("(?m)^SIFT_URL=.*$").FindString(block)
+	if at := strings.Index(block, setting); setting == "" || at > strings.Index(block, "curl -s") {
+		t.Errorf("%q does not come first", setting)
+	}
+	for env, want := range map[string]string{"NONE=": "http://127.0.0.1:8642", "SIFT_URL=": "http://127.0.0.1:8642", "SIFT_URL=http://a.example": "http://a.example"} {
+		sh := exec.CommandContext(t.Context(), "sh", "-uc", setting+"; printf %s \"$SIFT_URL\"")
+		sh.Env = []string{env}
+		if got, err := sh.Output(); err != nil || string(got) != want {
+			t.Errorf("with %s %q gives %q, %v", env, setting, got, err)
+		}
+	}
 	for line := range strings.Lines(skill(t).text) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "curl") {
