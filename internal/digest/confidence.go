@@ -11,7 +11,7 @@ import "math"
 // tells nearly as much, and the other things that were tried (how near the words
 // stand, how many are nowhere, how many there are) told nothing more.
 const (
-	thresholdBase = 0.2
+	thresholdBase = 0.22
 	thresholdStep = 0.034
 )
 

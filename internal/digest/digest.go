@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -52,7 +53,7 @@ const MethodExtractive = "extractive"
 type Digest struct {
 	Question string    `json:"question"`
 	Method   string    `json:"method"`
-	Answer   string    `json:"answer"`   // of the best passage the sentence that has most of the question, to the letter
+	Answer   string    `json:"answer"`   // of the best passage the sentence that has most of the question, to the letter; a line for each question in one
 	Passages []Passage `json:"passages"` // in the order of the content; never null
 }
 
@@ -195,15 +196,42 @@ func (r *ranking) phrasesIn(c *candidate) bool {
 	return true
 }
 
-// Digest picks what goes into the answer.
+// Digest picks what goes into the answer, in the order of the ranking.
 func (k *Ranking) Digest() Digest {
-	d := Digest{Question: k.question, Method: MethodExtractive, Passages: []Passage{}}
 	if !k.Answered {
-		d.Answer = k.nothing()
-		return d
+		return Digest{Question: k.question, Method: MethodExtractive, Answer: k.nothing(), Passages: []Passage{}}
 	}
-	picked := k.pick()
-	d.Answer = k.r.sentence(picked[0])
+	order, firsts := k.order()
+	return k.digest(MethodExtractive, order, firsts)
+}
+
+// DigestOf picks in another order, in which another measure has its say: order
+// lists indices of Passages, the best first, and need not list all. Whether the
+// question is answered is the caller's to know. With nothing in order it is not.
+func (k *Ranking) DigestOf(method string, order []int) Digest {
+	var of []scored
+	for _, i := range order {
+		if i >= 0 && i < len(k.scored) {
+			of = append(of, k.scored[i])
+		}
+	}
+	if len(of) == 0 {
+		return Digest{Question: k.question, Method: method, Answer: k.nothing(), Passages: []Passage{}}
+	}
+	return k.digest(method, of, 1)
+}
+
+// digest picks from order within the budget. The answer is from the first few.
+func (k *Ranking) digest(method string, order []scored, firsts int) Digest {
+	d := Digest{Question: k.question, Method: method, Passages: []Passage{}}
+	picked := k.pick(order)
+	var answer []string
+	for i, s := range picked {
+		if i < firsts {
+			answer = append(answer, k.r.sentence(s))
+		}
+	}
+	d.Answer = strings.Join(slices.Compact(answer), "\n")
 	slices.SortFunc(picked, func(a, b scored) int { return int(a.start) - int(b.start) })
 	for i, s := range picked {
 		p := k.r.passage(s)
@@ -234,39 +262,46 @@ func (k *Ranking) nothing() string {
 	return "Nothing on this page answers the question. Not on the page: " + strings.Join(missing, ", ") + "."
 }
 
-// pick chooses passages within the budget, the best first: for each question in
-// one its best, then by score, none that says what another has said, and none
-// that is far behind the best.
-func (k *Ranking) pick() []scored {
-	var order []scored
-	confidence := k.r.confidence(k.scored)
-	for a := range k.q.aspects {
-		best := -1
+// order is that in which passages are picked: for each question in one its best,
+// then by score, those left out that are far behind. It also says how many are
+// the best of a question.
+func (k *Ranking) order() (order []scored, firsts int) {
+	has := func(s scored) bool {
+		return slices.ContainsFunc(order, func(o scored) bool { return o.index == s.index })
+	}
+	for a, confidence := range k.r.confidence(k.scored) {
+		best := 0
 		for i, s := range k.scored {
-			if best < 0 || s.of[a] > k.scored[best].of[a] {
+			if s.of[a] > k.scored[best].of[a] {
 				best = i
 			}
 		}
-		if confidence[a] >= k.r.enough() && !slices.ContainsFunc(order, func(o scored) bool { return o.index == k.scored[best].index }) {
+		if confidence >= k.r.enough() && !has(k.scored[best]) {
 			order = append(order, k.scored[best])
 		}
 	}
-	slices.SortStableFunc(order, func(a, b scored) int { return cmpFloat(b.score, a.score) })
-	firsts := len(order)
+	slices.SortStableFunc(order, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	firsts = len(order)
 	for _, s := range k.scored {
-		if !slices.ContainsFunc(order, func(o scored) bool { return o.index == s.index }) {
+		if s.score >= farBehind*k.scored[0].score && !has(s) {
 			order = append(order, s)
 		}
 	}
+	return order, firsts
+}
+
+// pick chooses passages within the budget, in order, none that says what another
+// has said.
+func (k *Ranking) pick(order []scored) []scored {
 	var picked []scored
 	var said []shingles
 	left := k.options.MaxChars
-	for i, s := range order {
+	for _, s := range order {
 		size := int(s.end - s.start)
 		if len(picked) == k.options.MaxPassages {
 			break
 		}
-		if size > left || i >= firsts && s.score < farBehind*order[0].score {
+		if size > left {
 			continue
 		}
 		sh := shinglesOf(k.r.reader.of(k.r.t.Content[s.from:s.to]))
@@ -279,44 +314,40 @@ func (k *Ranking) pick() []scored {
 	return picked
 }
 
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // answerChars bounds the answer.
 const answerChars = 400
 
-// sentence gives the sentence, the line or the row of a passage that has most of
-// the question.
+// givenShare is how much a word of the question counts in a sentence when the
+// headings above or the header row of its table say it anyway.
+const givenShare = 0.3
+
+// sentence gives the sentence, the item, the line or the row of a passage that
+// has most of the question.
 func (r *ranking) sentence(c scored) string {
 	text := r.t.Content[c.from:c.to]
-	best, score := "", -1.0
-	for part := range sentencesOf(text) {
-		seen := make([]float64, len(r.q.units))
-		l := lexer{emit: func(t token) {
-			for _, m := range r.matcher.of(t) {
-				for _, a := range r.q.terms[m.term].units {
-					seen[a.unit] = max(seen[a.unit], m.strength*a.strength)
-				}
+	has := make([]float64, len(r.q.units))
+	l := lexer{emit: func(t token) {
+		for _, m := range r.matcher.of(t) {
+			for _, a := range r.q.terms[m.term].units {
+				has[a.unit] = max(has[a.unit], m.strength*a.strength)
 			}
-		}}
+		}
+	}}
+	l.run(r.trail(int(c.heading)))
+	l.run(r.reader.of(r.t.Content[c.lead[0]:c.lead[1]]))
+	l.run(r.reader.of(headerOf(text)))
+	given := slices.Clone(has)
+	best, score := text, -1.0
+	for part := range sentencesOf(text) {
+		clear(has)
 		words := l.run(r.reader.of(part))
 		v := 0.0
-		for i, n := range seen {
-			v += n * r.unit[i]
+		for i, n := range has {
+			v += n * r.unit[i] * (1 - (1-givenShare)*given[i])
 		}
 		if words > 2 && v > score {
 			best, score = part, v
 		}
-	}
-	if best == "" {
-		best = text
 	}
 	return clip(strings.TrimFunc(best, unicode.IsSpace), answerChars)
 }

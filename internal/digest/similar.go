@@ -52,8 +52,21 @@ func (a shingles) near(b shingles) bool {
 	return float64(both) >= sameShare*float64(union) || len(a) > 0 && both == len(a)
 }
 
+// headerOf gives the header row of the first table in a passage, "" if there is
+// none.
+func headerOf(text string) string {
+	before := ""
+	for line := range strings.Lines(text) {
+		if t := strings.TrimSpace(line); strings.HasPrefix(before, "|") && delimiter(t) {
+			return before
+		}
+		before = strings.TrimSpace(line)
+	}
+	return ""
+}
+
 // sentencesOf gives the sentences of a passage, or its lines where they are
-// items, rows or code.
+// items, rows or code. The header row of a table is none.
 func sentencesOf(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var para strings.Builder
@@ -73,6 +86,7 @@ func sentencesOf(text string) iter.Seq[string] {
 		}
 		at := 0
 		code := false
+		header := headerOf(text)
 		for line := range strings.Lines(text) {
 			trimmed := strings.TrimSpace(line)
 			own := code || trimmed == "" || marker(trimmed) > 0 || trimmed[0] == '|'
@@ -83,7 +97,8 @@ func sentencesOf(text string) iter.Seq[string] {
 				if !give(at) {
 					return
 				}
-				if trimmed != "" && fenceOf(trimmed) == "" && !delimiter(trimmed) && !yield(line) {
+				skip := trimmed == "" || trimmed == header || fenceOf(trimmed) != "" || delimiter(trimmed)
+				if !skip && !yield(line) {
 					return
 				}
 			} else {

@@ -31,7 +31,7 @@ func testLibrary(t *testing.T) *library {
 }
 
 // The figures that hold on the half of the set on which nothing was chosen, less
-// what one or two questions make. Debian's documents are not on every machine:
+// what three questions make. Debian's documents are not on every machine:
 // they are in `make quality` alone.
 func TestTheHeldOutFiguresHold(t *testing.T) {
 	all, err := testLibrary(t).all(t.Context(), func(q questions) bool {
@@ -56,7 +56,7 @@ func TestTheHeldOutFiguresHold(t *testing.T) {
 		{"recall at 5", ours.recall(2), 0.91},
 		{"mean reciprocal rank", ours.mrr(), 0.79},
 		{"share of the answers handed back", share(ours.given, ours.answerable), 0.82},
-		{"balanced rightness of nothing", ours.balanced(), 0.68},
+		{"balanced rightness of nothing", ours.balanced(), 0.72},
 		{"recall at 1 above the plain way", ours.recall(0) - plain.recall(0), 0.12},
 		{"recall at 5 above the plain way", ours.recall(2) - plain.recall(2), 0.08},
 		{"share of the plain way's tokens that is saved", 1 - share(ours.tokens, plain.tokens), 0.5},
