@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -22,18 +21,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestTheMemoryStoreOfTheseTestsKeepsTheContract(t *testing.T) {
-	storetest.Run(t, func(*testing.T) batch.Store {
-		m := newMemStore()
-		m.fault = func(op string) error {
-			if op == "FinishTarget" { // a store that takes no time lets nobody read
-				for range 50 {
-					runtime.Gosched()
-				}
-			}
-			return nil
-		}
-		return m
-	})
+	storetest.Run(t, func(*testing.T) batch.Store { return newMemStore() })
 }
 
 // memStore is a Store in memory, for tests under the race detector and with a

@@ -52,9 +52,11 @@ type Store interface {
 	// of a cancelled job is still stored. Finished jobs are evicted, oldest
 	// lease first and never this one, until all jobs together are within
 	// MaxBytes; where that is not enough the error is ErrNoRoom and nothing has
-	// changed. nbytes, which begin at 0, grow by the length of result, error and
-	// hint, and by nothing else. It is not stored (Finished is zero) when the target is
-	// not running any more, or the claim is not the newest, or the job is gone.
+	// changed. One whose nbytes are 0 stays, whatever its lease: nothing would be
+	// won, and its caller would lose it. nbytes, which begin at 0, grow by the
+	// length of result, error and hint, and by nothing else. It is not stored
+	// (Finished is zero) when the target is not running any more, or the claim is
+	// not the newest, or the job is gone.
 	FinishTarget(ctx context.Context, c Claim, o Outcome, l Lease) (Finished, error)
 
 	// ReleaseTarget makes a running target of a cancelled job pending again: it
@@ -76,8 +78,9 @@ type Store interface {
 	// Job reads a job with the targets behind index after (-1: all), of one
 	// moment, and renews its lease. Its targets come without their results, of
 	// which JobTarget.ResultBytes tells the size: those of a whole job are up to
-	// 8 MiB, and must not be in memory for as long as somebody takes to read them. A lease that cannot be renewed, as on a full
-	// disk, does not make the reading fail.
+	// 8 MiB, and must not be in memory for as long as somebody takes to read
+	// them. A lease that cannot be renewed, as on a full disk, does not make the
+	// reading fail.
 	Job(ctx context.Context, caller, id string, after int, l Lease) (job sift.Job, found bool, err error)
 
 	// Result is the result of a target that is done. It never changes. It renews
@@ -109,7 +112,7 @@ type Store interface {
 	// MarkInFlightFailed makes every live job failed with that reason, and every
 	// target that was running failed with it and HintFresh, also in a cancelled
 	// job (where it counts as done too). It renews the leases of the jobs that
-	// it changes. It is for the time before anything else is done with the store.
+	// it changes, and gives those back, oldest job first. It is for the time before anything else is done with the store.
 	MarkInFlightFailed(ctx context.Context, reason string, now time.Time) ([]Marked, error)
 
 	// ShiftLeases moves every lease by d: the clock that they are measured with
@@ -243,3 +246,6 @@ var (
 	ErrNoRoom = errors.New("no room for the result within max_bytes")
 	ErrFull   = errors.New("no room on the store's disk")
 )
+
+// ErrDamaged, for errors.Is, is what no waiting makes better.
+var ErrDamaged = errors.New("store damaged")

@@ -77,8 +77,9 @@ const (
 	sqlNewest = `SELECT id, status, targets_total, lease FROM batch_job
 	WHERE caller = ? AND idem_key = ? AND newest = 1 AND (` + sqlLive + ` OR lease > ?)`
 
-	sqlLiveOf = `SELECT count(*), coalesce((SELECT id FROM batch_job WHERE ` + sqlLive + ` AND caller = ?1 ORDER BY seq LIMIT 1), '')
-	FROM batch_job WHERE ` + sqlLive + ` AND caller = ?1`
+	// The plus keeps SQLite to the index of live jobs, of which there are few.
+	sqlLiveOf = `SELECT count(*), coalesce((SELECT id FROM batch_job WHERE ` + sqlLive + ` AND +caller = ?1 ORDER BY seq LIMIT 1), '')
+	FROM batch_job WHERE ` + sqlLive + ` AND +caller = ?1`
 
 	sqlLiveInAll = `SELECT count(*) FROM batch_job WHERE ` + sqlLive
 
@@ -375,7 +376,9 @@ const (
 
 	// What the three statements around it are about to change.
 	sqlToMark = `SELECT id, caller, status IN ('queued', 'running'), ` + sqlCountRunning + ` FROM batch_job
-	WHERE ` + sqlLive + ` OR id IN (SELECT job_id FROM batch_target WHERE status = 'running') ORDER BY seq`
+	WHERE seq IN (SELECT seq FROM batch_job WHERE ` + sqlLive + `
+		UNION ALL SELECT (SELECT seq FROM batch_job WHERE id = job_id) FROM batch_target WHERE status = 'running')
+	ORDER BY seq`
 
 	sqlMarkLive = `UPDATE batch_job SET status = 'failed', error = ?1, ` + sqlFailRunning + ` WHERE ` + sqlLive
 

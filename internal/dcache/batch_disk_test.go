@@ -268,7 +268,7 @@ func TestADamagedJobIsNamedAndNotGuessedAt(t *testing.T) {
 			}
 			db = openStore(t, Config{Dir: dir, MaxBytes: 1 << 20})
 			for i, do := range tt.want {
-				if err := do(db, id); !errors.Is(err, ErrCorrupt) {
+				if err := do(db, id); !errors.Is(err, ErrCorrupt) || !errors.Is(err, batch.ErrDamaged) {
 					t.Errorf("call %d: %v", i, err)
 				}
 			}

@@ -30,16 +30,23 @@ const (
 	sqlStaying = `SELECT (SELECT coalesce(sum(nbytes), 0) FROM batch_job WHERE ` + sqlLive + `)
 		+ (SELECT coalesce(sum(nbytes), 0) FROM batch_job WHERE id = ? AND ` + sqlEnded + `)`
 
-	// Targets go with their job. One that makes less room than is asked of it
-	// is passed over: without results it would go for nothing.
+	// Targets go with their job.
 	sqlDeleteOldest = `DELETE FROM batch_job
-	WHERE seq = (SELECT seq FROM batch_job WHERE ` + sqlEnded + ` AND lease <= ?1 AND id <> ?2 AND nbytes >= ?3 ORDER BY lease, seq LIMIT 1)
+	WHERE seq = (SELECT seq FROM batch_job WHERE ` + sqlEnded + ` AND lease <= ?1 ORDER BY lease, seq LIMIT 1)
 		AND ` + sqlEnded + ` AND lease <= ?1
+	RETURNING nbytes`
+
+	// For the room of results. A job without any makes none: it would be taken
+	// from its caller for nothing, so it is passed over.
+	sqlEvictOldest = `DELETE FROM batch_job
+	WHERE seq = (SELECT seq FROM batch_job WHERE ` + sqlEnded + ` AND nbytes > 0 AND id <> ?1 ORDER BY lease, seq LIMIT 1)
+		AND ` + sqlEnded + `
 	RETURNING nbytes`
 
 	sqlListBytes = `SELECT coalesce(sum(list_bytes), 0) FROM batch_job WHERE caller = ?`
 
-	sqlLiveListBytes = `SELECT coalesce(sum(list_bytes), 0) FROM batch_job WHERE caller = ? AND ` + sqlLive
+	// The plus is as in sqlLiveOf.
+	sqlLiveListBytes = `SELECT coalesce(sum(list_bytes), 0) FROM batch_job WHERE ` + sqlLive + ` AND +caller = ?`
 
 	sqlDeleteOldestOf = `DELETE FROM batch_job
 	WHERE seq = (SELECT seq FROM batch_job WHERE caller = ?1 AND ` + sqlEnded + ` ORDER BY lease, seq LIMIT 1) AND ` + sqlEnded + `
@@ -69,10 +76,15 @@ func makeListRoom(ctx context.Context, tx *sql.Tx, caller string, limit, more in
 	return nil
 }
 
-// deleteOldest deletes the job that has ended with the oldest lease, if that is
-// at most lease, it is not the one to keep and it frees at least so much.
-func deleteOldest(ctx context.Context, tx *sql.Tx, lease int64, keep string, least int64) (nbytes int64, found bool, err error) {
-	err = tx.QueryRowContext(ctx, sqlDeleteOldest, lease, keep, least).Scan(&nbytes)
+// deletion is a statement that deletes one job that has ended, if there is such
+// a one: sqlDeleteOldest up to a lease, or sqlEvictOldest but for a job to keep.
+type deletion struct {
+	stmt string
+	arg  any
+}
+
+func (d deletion) once(ctx context.Context, tx *sql.Tx) (nbytes int64, found bool, err error) {
+	err = tx.QueryRowContext(ctx, d.stmt, d.arg).Scan(&nbytes)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
 	}
@@ -97,7 +109,7 @@ func (db *DB) makeBatchRoom(ctx context.Context, tx *sql.Tx, limit int64, keep s
 		return 0, errMuchToEvict
 	}
 	for have > limit {
-		nbytes, found, err := deleteOldest(ctx, tx, math.MaxInt64, keep, 1)
+		nbytes, found, err := deletion{sqlEvictOldest, keep}.once(ctx, tx)
 		if err != nil {
 			return 0, err
 		}
@@ -112,16 +124,15 @@ func (db *DB) makeBatchRoom(ctx context.Context, tx *sql.Tx, limit int64, keep s
 
 // evictJobs is makeBatchRoom in as many transactions as it takes.
 func (db *DB) evictJobs(ctx context.Context, op string, limit int64, keep string) (jobs int, err error) {
-	return db.deleteWhile(ctx, op, math.MaxInt64, keep, 1, func(ctx context.Context, tx *sql.Tx) (bool, error) {
+	return db.deleteWhile(ctx, op, deletion{sqlEvictOldest, keep}, func(ctx context.Context, tx *sql.Tx) (bool, error) {
 		var have int64
 		err := within(ctx, tx, db.batchBytes).QueryRowContext(ctx).Scan(&have)
 		return have > limit, err
 	})
 }
 
-// deleteWhile deletes jobs that have ended, oldest lease first, while more
-// says so.
-func (db *DB) deleteWhile(ctx context.Context, op string, lease int64, keep string, least int64, more func(context.Context, *sql.Tx) (bool, error)) (jobs int, err error) {
+// deleteWhile deletes jobs, oldest lease first, while more says so.
+func (db *DB) deleteWhile(ctx context.Context, op string, d deletion, more func(context.Context, *sql.Tx) (bool, error)) (jobs int, err error) {
 	for done := false; !done; {
 		if err := ctx.Err(); err != nil {
 			return jobs, db.explain(op, err)
@@ -136,7 +147,7 @@ func (db *DB) deleteWhile(ctx context.Context, op string, lease int64, keep stri
 				}
 				var nbytes int64
 				if goOn {
-					if nbytes, goOn, err = deleteOldest(ctx, tx, lease, keep, least); err != nil {
+					if nbytes, goOn, err = d.once(ctx, tx); err != nil {
 						return err
 					}
 				}
@@ -168,13 +179,13 @@ func (db *DB) SweepJobs(ctx context.Context, l batch.Lease) (jobs int, err error
 	if err := db.reader.QueryRowContext(ctx, sqlAnyExpired, expired).Scan(&some); err != nil || !some {
 		return 0, db.explain(op, err) // the usual case: without taking the write lock
 	}
-	return db.deleteWhile(ctx, op, expired, "", 0, func(context.Context, *sql.Tx) (bool, error) { return true, nil })
+	return db.deleteWhile(ctx, op, deletion{sqlDeleteOldest, expired}, func(context.Context, *sql.Tx) (bool, error) { return true, nil })
 }
 
 // EvictBatchOldest deletes the job with the oldest lease: see batch.Store.
 func (db *DB) EvictBatchOldest(ctx context.Context) (nbytes int64, found bool, err error) {
 	err = db.change(ctx, "evict job", func(ctx context.Context, tx *sql.Tx) (err error) {
-		nbytes, found, err = deleteOldest(ctx, tx, math.MaxInt64, "", 0)
+		nbytes, found, err = deletion{sqlDeleteOldest, int64(math.MaxInt64)}.once(ctx, tx)
 		return err
 	})
 	if err != nil {

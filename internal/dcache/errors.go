@@ -16,10 +16,10 @@ import (
 // What can be wrong with a store, for errors.Is. The error itself says more.
 var (
 	ErrNewer      = errors.New("store of a newer sift")
-	ErrCorrupt    = errors.New("store damaged")
+	ErrCorrupt    = batch.ErrDamaged // one error: the runner knows it by batch's name
 	ErrReadOnly   = errors.New("store on a read-only file system")
 	ErrPermission = errors.New("no permission for the store")
-	ErrFull       = batch.ErrFull // one error: the runner knows it by batch's name
+	ErrFull       = batch.ErrFull // as above
 	ErrBusy       = errors.New("store locked by another process")
 	ErrTooBig     = errors.New("entry larger than the store may be")
 	ErrInUse      = errors.New("data folder in use by another server")

@@ -541,6 +541,9 @@ func ownership(s *suite) {
 		if x, found, err := s.CancelJob(s.Context(), who.caller, who.id, at(0)); found || err != nil || x != (batch.Cancelled{}) {
 			s.Errorf("%q cancels %q: %+v, %v, %v", who.caller, who.id, x, found, err)
 		}
+		if r, found, err := s.Result(s.Context(), who.caller, who.id, 0); found || err != nil || r != nil {
+			s.Errorf("%q reads a result of %q: %s, %v, %v", who.caller, who.id, r, found, err)
+		}
 		if who.caller != "a" {
 			if jobs, err := s.Jobs(s.Context(), who.caller, 10, at(0)); err != nil || len(jobs) != 0 {
 				s.Errorf("%q lists %+v, %v", who.caller, jobs, err)

@@ -1,9 +1,12 @@
 package storetest
 
 import (
-	"errors"
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"sift.build/sift/internal/batch"
@@ -444,22 +447,19 @@ func restart(s *suite) {
 		t.Status, t.Error, t.Hint = sift.TargetFailed, "restart", sift.HintFresh
 		want[i.job].TargetsDone++
 	}
-	mark := func(wantJobs int) {
+	mark := func(want ...batch.Marked) {
 		s.Helper()
 		marked, err := s.MarkInFlightFailed(s.Context(), "restart", at(ttl/2).Now)
 		s.ok(err)
-		n, targets := 0, 0
-		for _, m := range marked {
-			if m.Live {
-				n++
-			}
-			targets += m.Targets
-			same(s, "whether "+m.JobID+" is the caller's", s.peek(m.Caller, m.JobID, at(ttl/2)), true)
-		}
-		same(s, "jobs that were live", n, wantJobs)
-		same(s, "targets that were running", targets, map[bool]int{true: 3}[wantJobs > 0])
+		same(s, "what was marked", marked, want)
 	}
-	mark(4)
+	mark(
+		batch.Marked{JobID: cancelled.JobID, Caller: "a", Targets: 1},
+		batch.Marked{JobID: between.JobID, Caller: "b", Live: true},
+		batch.Marked{JobID: inFlight.JobID, Caller: "a", Live: true, Targets: 1},
+		batch.Marked{JobID: last.JobID, Caller: "c", Live: true, Targets: 1},
+		batch.Marked{JobID: queued.ID, Caller: "a", Live: true},
+	)
 	nbytes := s.bytes()
 	// The lease of each that was changed is new; of the two others it is not.
 	late := at(ttl)
@@ -473,7 +473,7 @@ func restart(s *suite) {
 		same(s, "whether "+j.id+" is there a lease later", s.peek(j.caller, j.id, late), j.want)
 	}
 	same(s, "all jobs after it", jobs(at(ttl/2)), want)
-	mark(0)
+	mark()
 	same(s, "all jobs after a second time", jobs(at(ttl/2)), want)
 	same(s, "the bytes", s.bytes(), nbytes)
 
@@ -496,87 +496,142 @@ func restart(s *suite) {
 }
 
 func oneMoment(s *suite) {
-	const readers, rounds = 2, 15
-	ids := make(chan string, rounds)
-	stop := make(chan struct{})
-	errs := make(chan error, readers+2)
+	const readers, rounds = 2, 10
+	ctx, stop := context.WithCancelCause(s.Context()) // at the first error
+	defer stop(nil)
+	written := make(chan struct{})
+	// Nothing is kept in it: who writes goes on only once a reader has taken it,
+	// however fast the store is.
+	ids := make(chan string)
+	var reads atomic.Int64
 	read := func() error {
 		var known []string
-		reads := 0
-		for {
+		for last := false; !last; {
 			select {
 			case id := <-ids:
-				known = append(known, id)
-			case <-stop:
-				if reads == 0 {
-					return errors.New("nothing was read")
+				if !slices.Contains(known, id) {
+					known = append(known, id)
 				}
+			case <-written:
+				last = true // once more, after it
+			case <-ctx.Done():
 				return nil
 			default:
 			}
-			for _, id := range known[max(0, len(known)-4):] {
-				j, found, err := Whole(s.Context(), s, "a", id, -1, at(0))
+			for _, id := range known[max(0, len(known)-2):] {
+				j, found, err := Whole(ctx, s, "a", id, -1, at(0))
 				if err != nil {
 					return err
 				}
 				if found {
-					reads++
+					reads.Add(1)
 					if err := whole(j, 4); err != nil {
 						return err
 					}
 				}
 			}
 		}
+		return nil
 	}
 	sweeper := func() error {
 		for {
 			select {
-			case <-stop:
+			case <-written:
+				return nil
+			case <-ctx.Done():
 				return nil
 			default:
 			}
-			if _, err := s.SweepJobs(s.Context(), at(ttl)); err != nil {
+			if _, err := s.SweepJobs(ctx, at(ttl)); err != nil {
 				return err
 			}
 		}
 	}
+	tell := func(id string) {
+		select {
+		case ids <- id:
+		case <-ctx.Done():
+		}
+	}
 	write := func() error {
-		defer close(stop)
+		defer close(written)
 		for i := range rounds {
 			j := job("a", fmt.Sprintf("moment-%d", i), 4)
-			if _, err := s.CreateJob(s.Context(), j, roomy(), at(0)); err != nil {
+			if _, err := s.CreateJob(ctx, j, roomy(), at(0)); err != nil {
 				return err
 			}
-			ids <- j.ID
-			c, ok, err := s.ClaimJob(s.Context())
+			c, ok, err := s.ClaimJob(ctx)
 			if !ok || err != nil {
 				return fmt.Errorf("claim: %v, %w", ok, err)
 			}
 			for idx := range 4 {
-				if ok, err := s.StartTarget(s.Context(), c.Claim, idx); !ok || err != nil {
+				if idx%2 == 0 {
+					tell(j.ID)
+				}
+				if ok, err := s.StartTarget(ctx, c.Claim, idx); !ok || err != nil {
 					return fmt.Errorf("start: %v, %w", ok, err)
 				}
 				o := large(idx, 5000)
 				if (i+idx)%3 == 0 {
 					o = failed(idx)
 				}
-				if f, err := s.FinishTarget(s.Context(), c.Claim, o, at(0)); !f.Stored || err != nil {
+				if f, err := s.FinishTarget(ctx, c.Claim, o, at(0)); !f.Stored || err != nil {
 					return fmt.Errorf("finish: %v, %w", f, err)
 				}
 			}
 		}
+		// One that stays, since it is live: whoever is told of it reads it.
+		j := job("a", "moment-last", 4)
+		if _, err := s.CreateJob(ctx, j, roomy(), at(0)); err != nil {
+			return err
+		}
+		tell(j.ID)
 		return nil
 	}
-	for range readers {
-		go func() { errs <- read() }()
+	var all sync.WaitGroup
+	for _, fn := range append(slices.Repeat([]func() error{read}, readers), sweeper, write) {
+		all.Go(func() {
+			if err := fn(); err != nil {
+				stop(err)
+			}
+		})
 	}
-	go func() { errs <- sweeper() }()
-	go func() { errs <- write() }()
-	for range readers + 2 {
-		if err := <-errs; err != nil {
-			s.Error(err)
-		}
+	all.Wait()
+	if err := context.Cause(ctx); err != nil {
+		s.Error(err)
 	}
+	if reads.Load() == 0 {
+		s.Error("nothing was read")
+	}
+}
+
+// A result is no reading of its job: it renews nothing, and does not judge the
+// lease, so that an answer that has begun can go on.
+func result(s *suite) {
+	c := s.running("a", 4, at(0))
+	s.drain(c, at(0), answered(0), failed(1))
+	s.startTarget(c, 2)
+	is := func(idx int, want json.RawMessage) {
+		s.Helper()
+		r, found, err := s.Result(s.Context(), "a", c.JobID, idx)
+		s.ok(err)
+		same(s, fmt.Sprintf("the result of target %d", idx), string(r), string(want))
+		same(s, fmt.Sprintf("whether target %d has one", idx), found, want != nil)
+	}
+	for _, idx := range []int{-1, 1, 2, 3, 4, 1e9} {
+		is(idx, nil)
+	}
+	is(0, answered(0).Result)
+	s.cancel("a", c.JobID, at(0))
+	is(0, answered(0).Result)
+	s.finish(c, answered(2), at(0))
+	is(2, answered(2).Result)
+	if s.peek("a", c.JobID, at(ttl)) {
+		s.Error("it renewed the lease")
+	}
+	is(0, answered(0).Result)
+	same(s, "jobs swept", s.sweep(at(ttl)), 1)
+	is(0, nil)
 }
 
 // whole tells whether a job's numbers and its n targets agree.

@@ -70,6 +70,7 @@ func tests() []test {
 		{"a failed job keeps what it had", failJob},
 		{"a target of a job that is gone is not stored", finishGone},
 		{"targets that were collected are left out", after},
+		{"a result is read by its caller as long as the job is there", result},
 		{"a job and its targets are of one moment", oneMoment},
 		{"a job without its results", progress},
 		{"jobs are listed newest first", list},
@@ -211,7 +212,7 @@ func (s *suite) startTarget(c batch.Claim, idx int) {
 
 // answered and failed are outcomes.
 func answered(idx int) batch.Outcome {
-	return batch.Outcome{Idx: idx, Result: json.RawMessage(fmt.Sprintf(`{"success":true, "content":"the page %d"}`, idx)), MaxBytes: plenty}
+	return batch.Outcome{Idx: idx, Result: json.RawMessage(fmt.Sprintf(`{"success":true, "content":"the page %d, größer"}`, idx)), MaxBytes: plenty}
 }
 
 func failed(idx int) batch.Outcome {

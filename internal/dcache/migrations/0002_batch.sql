@@ -29,6 +29,11 @@ CREATE UNIQUE INDEX batch_job_newest ON batch_job (caller, idem_key) WHERE newes
 CREATE INDEX batch_job_of ON batch_job (caller, seq, list_bytes);
 CREATE INDEX batch_job_live ON batch_job (seq) WHERE status IN ('queued', 'running');
 CREATE INDEX batch_job_ended ON batch_job (lease, seq) WHERE status NOT IN ('queued', 'running');
+CREATE INDEX batch_job_ended_of ON batch_job (caller, lease, seq) WHERE status NOT IN ('queued', 'running');
+
+-- There may be many thousands of jobs that nothing came of. Who makes room for
+-- results does not walk over them.
+CREATE INDEX batch_job_evictable ON batch_job (lease, seq) WHERE status NOT IN ('queued', 'running') AND nbytes > 0;
 
 -- The long columns are the last, so that the others are read without them.
 CREATE TABLE batch_target (
