@@ -247,5 +247,5 @@ var (
 	ErrFull   = errors.New("no room on the store's disk")
 )
 
-// ErrDamaged, for errors.Is, is what no waiting makes better.
+// ErrDamaged is, for errors.Is, what no waiting makes better.
 var ErrDamaged = errors.New("store damaged")
