@@ -122,7 +122,7 @@ func fields() []field[Config] {
 			at: func(c *Config) value { return count{&c.Batch.Workers, 1, maxCount} }},
 		{key: "batch.ttl", meaning: "how long a job is kept after it was last read or moved",
 			at: func(c *Config) value { return duration{&c.Batch.TTL, time.Millisecond, maxAge} }},
-		{key: "batch.max_bytes", meaning: "the bound on what is stored for all jobs; finished ones go first, the longest unread before others",
+		{key: "batch.max_bytes", meaning: "the bound on the results of all jobs; finished ones make room, the longest unread before others",
 			at: func(c *Config) value { return size{&c.Batch.MaxBytes, minSize, maxStored} }},
 		{key: "batch.on_restart", meaning: "what becomes of a live job when sift starts again: fail; resume is not available in this build yet",
 			at: func(c *Config) value { return text{&c.Batch.OnRestart, checkOnRestart} }},
