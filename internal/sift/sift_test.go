@@ -165,7 +165,7 @@ func TestAnAnswerWithOneMoreWarningIsTheSameInAllElse(t *testing.T) {
 		case reflect.Pointer:
 			f.Set(reflect.New(f.Type().Elem()))
 		case reflect.Struct:
-			if r, ok := f.Addr().Interface().(*Receipt); ok {
+			if r, ok := reflect.TypeAssert[*Receipt](f.Addr()); ok {
 				r.SHA256 = "ab"
 				break
 			}
