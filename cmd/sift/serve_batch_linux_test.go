@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sift.build/sift/internal/sift"
 )
@@ -49,6 +50,7 @@ func TestADiskThatFillsUpFailsTheJobAndSaysWhy(t *testing.T) {
 	if got := s.fetch("", site.URL+"/article"); got.status != http.StatusOK {
 		t.Errorf("a fetch: %+v", got)
 	}
+	time.Sleep(200 * time.Millisecond) // now its lease is worth renewing, which cannot be written either
 	if again := s.submit(t, "", noisy(site, 16)); !again.Reused || again.Status != sift.JobFailed || again.Hint != sift.HintFresh {
 		t.Errorf("the same list: %+v", again)
 	}

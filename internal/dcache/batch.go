@@ -130,7 +130,12 @@ func (db *DB) CreateJob(ctx context.Context, j batch.NewJob, caps batch.Caps, l 
 		c = batch.Created{ID: j.ID, Status: sift.JobQueued, Targets: len(j.Targets)}
 		return insertJob(ctx, tx, j, l, listBytes)
 	}
-	if err := db.change(ctx, op, create); err != nil {
+	err := db.change(ctx, op, create)
+	if c.Reused && errors.Is(err, ErrFull) {
+		db.trace.failed(err) // the job is there, only its lease could not be renewed
+		return c, nil
+	}
+	if err != nil {
 		return batch.Created{}, err
 	}
 	return c, nil
