@@ -15,8 +15,8 @@ import (
 	"sift.build/sift/internal/sift"
 )
 
-// How long a target waits for a slot before it asks again, and a worker for a
-// store that cannot be written to. The number of tries has no bound.
+// How long a target waits for a slot before it asks again, and who takes jobs
+// for a store that cannot be written to. The number of tries has no bound.
 const (
 	firstSlotWait, longestSlotWait   = 100 * time.Millisecond, 2 * time.Second
 	firstStoreWait, longestStoreWait = time.Second, 15 * time.Second
@@ -25,33 +25,25 @@ const (
 // maxErrorText is how much of a failure's text is stored, in bytes.
 const maxErrorText = 700
 
-// maxRetrying is how many writes are tried again beside the workers. With more,
-// the worker that has one more does nothing else.
+// maxRetrying is how many writes are tried again beside the jobs. With more, the
+// job that has one more keeps its token, so that nothing else is fetched with it.
 const maxRetrying = 64
 
-// work gives jobs to drains of their own until ctx ends: one each time that one of
-// Workers is free. A job that waits for a slot is not at work, so that more of them
-// may be running than there are workers, but never more than may be live.
-// Fetches run in fetching; drains are added to all.
-func (r *Runner) work(ctx, fetching context.Context, all *sync.WaitGroup) {
-	if !r.untilMarked(ctx) {
-		return
-	}
+// work takes jobs from the store as there are tokens for them, until ctx ends.
+// Each is drained on a goroutine of jobs, its fetches in fetching.
+func (r *Runner) work(ctx, fetching context.Context, jobs *sync.WaitGroup) {
 	wait := firstStoreWait
-	for r.take(ctx, nil) {
-		job, ok, err := r.claimJob(ctx)
-		if ok {
-			wait = firstStoreWait
-			all.Go(func() { r.drain(ctx, fetching, all, job) })
-			continue
-		}
-		r.giveBack()
+	for ctx.Err() == nil {
+		took, err := r.begin(ctx, fetching, jobs)
 		rest := pollEvery
-		if err != nil {
-			r.log.Error("no batch job could be taken from the store", "error", err)
+		switch {
+		case took:
+			wait = firstStoreWait
+			continue
+		case err != nil:
 			rest = between(wait)
 			wait = min(2*wait, longestStoreWait)
-		} else {
+		default:
 			wait = firstStoreWait
 		}
 		timer := time.NewTimer(rest)
@@ -64,38 +56,46 @@ func (r *Runner) work(ctx, fetching context.Context, all *sync.WaitGroup) {
 	}
 }
 
-// untilMarked waits until the jobs of before are marked. It is false when ctx has
-// ended before that.
-func (r *Runner) untilMarked(ctx context.Context) bool {
-	for wait := firstStoreWait; r.unmarked.Load(); wait = min(2*wait, longestStoreWait) {
-		timer := time.NewTimer(between(wait))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return false
-		}
-		_ = record(ctx, r.mark) // that it fails has been told; it is tried again
+// begin takes the next job, once there is a token for it, and sets out on it. It
+// is false when there is none to take.
+func (r *Runner) begin(ctx, fetching context.Context, jobs *sync.WaitGroup) (bool, error) {
+	if err := r.settle(ctx); err != nil {
+		return false, err // as was told at the start
 	}
-	return true
-}
-
-// take waits for a worker to be free: first come, first served. It is false when
-// ctx ends or cancelled is closed before that.
-func (r *Runner) take(ctx context.Context, cancelled <-chan struct{}) bool {
-	if ctx.Err() != nil {
-		return false
+	if r.cfg.Workers <= 0 {
+		return false, nil
 	}
 	select {
-	case <-r.free:
-		return true
-	case <-cancelled:
+	case r.places <- struct{}{}:
 	case <-ctx.Done():
+		return false, nil
 	}
-	return false
+	leave := func() { <-r.places }
+	if !r.tokens.take(ctx, nil, forClaim) {
+		leave()
+		return false, nil
+	}
+	var job Claimed
+	ok, err := false, error(nil)
+	if ctx.Err() == nil {
+		job, ok, err = r.claimJob(ctx)
+	}
+	if !ok {
+		r.tokens.give()
+		leave()
+	}
+	if err != nil {
+		r.log.Error("no batch job could be taken from the store", "error", err)
+		return false, err
+	}
+	if ok {
+		jobs.Go(func() {
+			defer leave()
+			r.drain(ctx, fetching, jobs, job)
+		})
+	}
+	return ok, nil
 }
-
-func (r *Runner) giveBack() { r.free <- struct{}{} }
 
 func (r *Runner) claimJob(ctx context.Context) (Claimed, bool, error) {
 	write, done := recording(ctx)
@@ -114,19 +114,29 @@ type drain struct {
 	state  *claimed
 	nbytes int64 // that the results of the job take
 	others *sync.WaitGroup
-	works  bool // a worker is taken
+	token  bool      // is held
+	began  time.Time // the target that is worked on
 }
 
+// drain works on a job that was claimed with a token. It holds one while a
+// target is fetched and written, and not while it waits for a slot.
 func (r *Runner) drain(ctx, fetching context.Context, others *sync.WaitGroup, job Claimed) {
 	state, forget := r.claim(job)
 	defer forget()
-	d := &drain{Runner: r, job: job, state: state, nbytes: job.NBytes, others: others, works: true}
-	defer d.rest()
+	d := &drain{Runner: r, job: job, state: state, nbytes: job.NBytes, others: others, token: true}
+	defer d.giveToken()
 	r.logJob(job.JobID, job.Caller.Name, sift.JobRunning, "targets", len(job.Targets), "waited", r.since(job.CreatedAt))
 	r.hub.change(job.JobID)
 	for i, t := range job.Targets {
-		if ctx.Err() != nil {
-			return // the job is left to the next Recover
+		if i > 0 {
+			d.token = r.tokens.turn(ctx, state.cancelled)
+		}
+		if !d.token || ctx.Err() != nil {
+			return // it was cancelled, or is left to the next Recover
+		}
+		if !d.known() {
+			d.dismiss(ctx, t.Idx, false)
+			return
 		}
 		if !d.target(ctx, fetching, t, len(job.Targets)-i-1) {
 			return
@@ -134,28 +144,24 @@ func (r *Runner) drain(ctx, fetching context.Context, others *sync.WaitGroup, jo
 	}
 }
 
-// rest lets others have the worker.
-func (d *drain) rest() {
-	if d.works {
-		d.works = false
-		d.giveBack()
+func (d *drain) takeToken(ctx context.Context) {
+	d.token = d.tokens.take(ctx, d.state.cancelled, forJob)
+}
+
+func (d *drain) giveToken() {
+	if d.token {
+		d.token = false
+		d.tokens.give()
 	}
 }
 
-// known says whether the job's caller still is.
+// known says whether there still is a caller to fetch for.
 func (d *drain) known() bool { return d.cfg.Known == nil || d.cfg.Known(d.job.Caller.Name) }
-
-// reasonUnknown is the error of a job whose caller's key was taken away.
-const reasonUnknown = "unauthorized: this caller is not known to the service any more"
 
 // target fetches one target and writes down what came of it. It says whether
 // the job goes on.
 func (d *drain) target(ctx, fetching context.Context, t ClaimedTarget, toCome int) bool {
-	began := time.Now()
-	if !d.known() {
-		d.giveUp(ctx, t.Idx, false, reasonUnknown)
-		return false
-	}
+	d.began = time.Now()
 	started, err := d.startTarget(ctx, t.Idx)
 	if err != nil {
 		d.lose(ctx, t.Idx, false, err)
@@ -165,23 +171,23 @@ func (d *drain) target(ctx, fetching context.Context, t ClaimedTarget, toCome in
 		return false // cancelled
 	}
 	limit := min(maxResult, maxJob-d.nbytes-int64(toCome)*keptForOthers)
-	// A list whose own text is as large as a job may be cannot have been
-	// submitted; but where it was, its failures still find room.
+	// With more targets than a job has room for failures, which is for the
+	// operator to configure, the failures still find room.
 	limit = max(limit, keptForOthers)
 	got, end := d.fetch(ctx, fetching, t, int(limit))
 	switch end {
 	case noSlot:
 		d.release(ctx, t.Idx)
 		return false
+	case unknown:
+		d.dismiss(ctx, t.Idx, true)
+		return false
 	case cutOff:
 		return false // left to the next Recover
-	case unknown:
-		d.giveUp(ctx, t.Idx, true, reasonUnknown)
-		return false
 	}
 	f, err := d.finishTarget(ctx, got.outcome(t.Idx, d.cfg.MaxBytes))
 	if errors.Is(err, ErrNoRoom) && got.failure == nil {
-		got = failed(sift.Fail(sift.CodeTooLong, "the answer of %d bytes finds no room in what the results of batches may take in all (max_bytes); ask for it with /v1/fetch, or submit it again later", len(got.result)))
+		got = failed(sift.Fail(sift.CodeTooLong, "the answer of %d bytes finds no room within what batch results may take in all (max_bytes); ask for it with /v1/fetch, or submit it again later", len(got.result)))
 		f, err = d.finishTarget(ctx, got.outcome(t.Idx, d.cfg.MaxBytes))
 	}
 	if err != nil {
@@ -193,7 +199,7 @@ func (d *drain) target(ctx, fetching context.Context, t ClaimedTarget, toCome in
 		return false // the job was cancelled, and is gone
 	}
 	d.nbytes = f.NBytes
-	d.finished(t.Idx, got, time.Since(began))
+	d.finished(t.Idx, got, time.Since(d.began))
 	if f.Job.Live() {
 		return true
 	}
@@ -272,8 +278,16 @@ func (d *drain) fetch(ctx, fetching context.Context, t ClaimedTarget, limit int)
 			return outcome{}, noSlot
 		default:
 		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return outcome{}, cutOff
+		case !d.known():
+			return outcome{}, unknown
+		case !d.token:
+			// What was asked just now may be otherwise when there is a token.
+			if d.takeToken(ctx); !d.token || !d.known() {
+				continue
+			}
 		}
 		o := d.once(fetching, t.Idx, Target{Target: target, Caller: d.job.Caller, MaxBytes: limit})
 		switch {
@@ -284,7 +298,7 @@ func (d *drain) fetch(ctx, fetching context.Context, t ClaimedTarget, limit int)
 		case o.failure.Code != sift.CodeBusy:
 			return o, came
 		}
-		d.rest()
+		d.giveToken()
 		timer := time.NewTimer(between(wait))
 		select {
 		case <-timer.C:
@@ -292,10 +306,6 @@ func (d *drain) fetch(ctx, fetching context.Context, t ClaimedTarget, limit int)
 		case <-ctx.Done():
 		}
 		timer.Stop()
-		if !d.known() {
-			return outcome{}, unknown
-		}
-		d.works = d.take(ctx, d.state.cancelled)
 	}
 }
 
@@ -391,33 +401,57 @@ func (d *drain) release(ctx context.Context, idx int) {
 // could be relied on. flying says that the target idx is running.
 func (d *drain) lose(ctx context.Context, idx int, flying bool, cause error) {
 	d.log.Error("a batch job cannot go on, the store failed", "job", d.job.JobID, "idx", idx, "error", cause)
-	d.giveUp(ctx, idx, flying, storeReason(cause))
+	f := failing{reason: storeReason(cause), flying: flying}
+	d.fail(ctx, idx, f, "store", func(ctx context.Context) error {
+		// What is left is its target in flight.
+		_, err := d.finishTarget(ctx, Outcome{Idx: idx, Error: f.reason, Hint: sift.HintFresh, MaxBytes: d.cfg.MaxBytes})
+		return err
+	})
 }
 
-// giveUp ends a job for a reason that is not in its targets. flying says that the
-// target idx is running.
-func (d *drain) giveUp(ctx context.Context, idx int, flying bool, reason string) {
-	id := d.job.JobID
+// reasonUnknown is the error of a job whose caller may not ask for anything any
+// more.
+const reasonUnknown = string(sift.CodeUnauthorized) + ": this caller is not known to the service any more"
+
+// dismiss ends a job whose caller is not known any more. flying says that the
+// target idx waits for a slot.
+func (d *drain) dismiss(ctx context.Context, idx int, flying bool) {
+	d.fail(ctx, idx, failing{reason: reasonUnknown, flying: flying}, string(sift.CodeUnauthorized), func(ctx context.Context) error {
+		_, err := d.cfg.Store.ReleaseTarget(ctx, d.job.Claim, idx)
+		return err
+	})
+}
+
+// fail ends a job for a reason of our own, now or once that can be written. Of
+// one that was cancelled meanwhile, cancelled writes what is left. kind is the
+// reason in a word, for log and metrics.
+func (d *drain) fail(ctx context.Context, idx int, f failing, kind string, cancelled func(context.Context) error) {
+	id, took := d.job.JobID, time.Since(d.began)
 	write := func(ctx context.Context) error {
-		ok, err := d.failJob(ctx, reason)
+		ok, err := d.failJob(ctx, f.reason)
 		if err == nil && !ok {
-			// It was cancelled meanwhile: what is left is its target in flight.
-			_, err = d.finishTarget(ctx, Outcome{Idx: idx, Error: reason, Hint: sift.HintFresh, MaxBytes: d.cfg.MaxBytes})
+			err = cancelled(ctx)
 		}
 		if err != nil {
 			return err
 		}
 		if ok {
-			d.ended(id, d.job.Caller.Name, sift.JobFailed, d.since(d.job.CreatedAt), d.state.counts()...)
+			if f.flying {
+				d.cfg.Trace.target(kind, took)
+				d.log.Info("batch target", "job", id, "idx", idx, "outcome", kind, "took", took, "bytes", 0)
+			}
+			d.ended(id, d.job.Caller.Name, sift.JobFailed, d.since(d.job.CreatedAt), append(d.state.counts(), "reason", kind)...)
 		}
 		d.lost.remove(id)
 		d.hub.change(id)
 		return nil
 	}
-	if record(ctx, write) == nil {
+	err := record(ctx, write)
+	if err == nil {
 		return
 	}
-	d.lost.add(id, failing{reason: reason, flying: flying})
+	f.full = errors.Is(err, ErrFull)
+	d.lost.add(id, f)
 	d.hub.change(id)
 	d.retry(ctx, write)
 }
@@ -443,8 +477,8 @@ func record(ctx context.Context, write func(context.Context) error) error {
 	return write(ctx)
 }
 
-// retry writes until that succeeds or ctx ends. It does so beside the worker,
-// which goes on with other jobs.
+// retry writes until that succeeds or ctx ends. It does so beside the job, whose
+// token goes to others.
 func (d *drain) retry(ctx context.Context, write func(context.Context) error) {
 	try := func() {
 		defer d.retrying.Add(-1)

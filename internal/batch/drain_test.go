@@ -279,10 +279,7 @@ func TestAWorkerBeginsAtOnceWithWhatIsSubmitted(t *testing.T) {
 			var jobs []sift.Submitted
 			for _, who := range []string{"a", "b"} { // one for each worker
 				url := fmt.Sprintf("http://%s/%d", who, i)
-				w.pages[url] = func(context.Context, batch.Target) (batch.Result, error) {
-					time.Sleep(time.Second)
-					return answer("x"), nil
-				}
+				w.put(url, slow(time.Second))
 				jobs = append(jobs, w.submit(who, url))
 			}
 			w.ended("a", jobs[0].JobID)

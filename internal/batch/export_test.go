@@ -31,3 +31,13 @@ func ClaimedJobs(r *Runner) int {
 	defer r.mu.Unlock()
 	return len(r.claimed)
 }
+
+// Waiting is how many callers have calls that wait.
+func Waiting(r *Runner) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.waiting)
+}
+
+// Unmarked is whether what a restart cut off is still to be marked.
+func Unmarked(r *Runner) bool { return r.unmarked.Load() }

@@ -14,11 +14,11 @@ func notFound() *sift.Failure {
 	return sift.Fail(sift.CodeNotFound, "you have no such job; one that has ended is deleted some time after it was last read. Submit the list again")
 }
 
-// Job reads a job with its targets behind index after; -1: with all. Their
-// results are left to Result. With wait
-// it answers once the status or the number of finished targets is another than
-// at the call, at once when nothing can change any more, and after wait in any
-// case. Reading renews the lease.
+// Job reads a job with its targets behind index after; -1: with all. They come
+// without their results, which Result reads. With wait it answers once the
+// status or the number of finished targets is another than at the call, at once
+// when nothing can change any more or too many calls of the caller wait already,
+// and after wait in any case. Reading renews the lease.
 func (r *Runner) Job(ctx context.Context, caller sift.Caller, id string, after int, wait time.Duration) (*sift.Job, error) {
 	if wait > 0 && r.mayWait(caller) {
 		err := r.await(ctx, caller.Name, id, wait)
@@ -29,15 +29,27 @@ func (r *Runner) Job(ctx context.Context, caller sift.Caller, id string, after i
 	}
 	l, release := r.lease()
 	defer release()
-	failing := r.overlay()
-	job, found, err := r.cfg.Store.Job(ctx, caller.Name, id, after, l)
+	var job sift.Job
+	var found bool
+	err := r.read(func(o overlay) (err error) {
+		var p Progress
+		if o.restart { // the running target may stand before those that are asked for
+			if p, _, err = r.cfg.Store.JobProgress(ctx, caller.Name, id, l); err != nil {
+				return err
+			}
+		}
+		if job, found, err = r.cfg.Store.Job(ctx, caller.Name, id, after, l); err != nil {
+			return err
+		}
+		o.showJob(&job, p.InFlight)
+		return nil
+	})
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
 	if !found {
 		return nil, notFound()
 	}
-	failing.showJob(&job)
 	return &job, nil
 }
 
@@ -52,12 +64,6 @@ func (r *Runner) Result(ctx context.Context, caller sift.Caller, id string, idx 
 		return nil, notFound()
 	}
 	return result, nil
-}
-
-// overlay is what is not in the store yet. Who reads a job looks here first.
-func (r *Runner) overlay() overlay {
-	all := r.unmarked.Load()
-	return overlay{jobs: r.lost.look(), all: all}
 }
 
 // await returns when the job has changed or cannot any more, or after wait.
@@ -122,16 +128,18 @@ func (r *Runner) waitedFor(caller sift.Caller) {
 func (r *Runner) progress(ctx context.Context, caller, id string) (Progress, error) {
 	l, release := r.lease()
 	defer release()
-	failing := r.overlay()
-	p, found, err := r.cfg.Store.JobProgress(ctx, caller, id, l)
+	var p Progress
+	var found bool
+	err := r.read(func(o overlay) (err error) {
+		p, found, err = r.cfg.Store.JobProgress(ctx, caller, id, l)
+		o.showProgress(id, &p)
+		return err
+	})
 	if err != nil {
 		return Progress{}, failure(ctx, err)
 	}
 	if !found {
 		return Progress{}, notFound()
-	}
-	if _, ok := failing.of(id); ok && p.Status.Live() {
-		p.Status, p.InFlight = sift.JobFailed, false
 	}
 	return p, nil
 }
@@ -140,13 +148,24 @@ func (r *Runner) progress(ctx context.Context, caller, id string) (Progress, err
 func (r *Runner) Jobs(ctx context.Context, caller sift.Caller) ([]sift.Job, error) {
 	l, release := r.lease()
 	defer release()
-	failing := r.overlay()
-	jobs, err := r.cfg.Store.Jobs(ctx, caller.Name, maxListed, l)
+	var jobs []sift.Job
+	err := r.read(func(o overlay) (err error) {
+		if jobs, err = r.cfg.Store.Jobs(ctx, caller.Name, maxListed, l); err != nil {
+			return err
+		}
+		for i := range jobs {
+			var p Progress
+			if o.restart && mayFly(jobs[i].Status) {
+				if p, _, err = r.cfg.Store.JobProgress(ctx, caller.Name, jobs[i].ID, l); err != nil {
+					return err
+				}
+			}
+			o.showJob(&jobs[i], p.InFlight)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, failure(ctx, err)
-	}
-	for i := range jobs {
-		failing.showJob(&jobs[i])
 	}
 	return jobs, nil
 }
@@ -176,13 +195,14 @@ func (r *Runner) cancel(ctx context.Context, caller, id string) (c Cancelled, fo
 	l, release := r.lease()
 	defer release()
 	// A job that is shown as failed already does not become cancelled after it.
-	jobs, letGo := r.lost.hold()
+	failing, letGo := r.lost.hold()
 	defer letGo()
-	if _, ok := (overlay{jobs: jobs, all: r.unmarked.Load()}).of(id); ok {
+	if _, ok := failing[id]; ok || r.unmarked.Load() {
 		p, found, err := r.cfg.Store.JobProgress(ctx, caller, id, l)
-		if err != nil || !found || p.Status.Live() {
-			return Cancelled{Status: sift.JobFailed}, found, err
+		if p.Status.Live() {
+			p.Status = sift.JobFailed
 		}
+		return Cancelled{Status: p.Status}, found, err
 	}
 	return r.cfg.Store.CancelJob(ctx, caller, id, l)
 }

@@ -476,3 +476,113 @@ func TestACallerThatLeavesWhileItCancelsHasCancelled(t *testing.T) {
 		w.is(w.job("a", s.JobID), "cancelled 0/1: pending")
 	})
 }
+
+func TestAResultIsReadAlone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.pages["http://bad/"] = fails(missing())
+		w.start()
+		s := w.submit("a", "http://one/", "http://bad/")
+		w.ended("a", s.JobID)
+		j, err := w.Runner.Job(t.Context(), caller("a"), s.JobID, -1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one := j.Targets[0]; one.Result != nil || one.ResultBytes != len(answer("http://one/").JSON) || j.Targets[1].ResultBytes != 0 {
+			t.Errorf("%+v", j.Targets)
+		}
+		if got, err := w.Result(t.Context(), caller("a"), s.JobID, 0); err != nil || string(got) != string(answer("http://one/").JSON) {
+			t.Errorf("%s, %v", got, err)
+		}
+		for name, call := range map[string]func() error{
+			"of one that failed":  func() error { _, err := w.Result(t.Context(), caller("a"), s.JobID, 1); return err },
+			"of none":             func() error { _, err := w.Result(t.Context(), caller("a"), s.JobID, 2); return err },
+			"of one before":       func() error { _, err := w.Result(t.Context(), caller("a"), s.JobID, -1); return err },
+			"of another's":        func() error { _, err := w.Result(t.Context(), caller("b"), s.JobID, 0); return err },
+			"of one that is gone": func() error { _, err := w.Result(t.Context(), caller("a"), "gone", 0); return err },
+		} {
+			if err := call(); w.wantFailure(err, sift.CodeNotFound) == nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// limited notes how many jobs are asked for.
+type limited struct {
+	*memStore
+	limit int
+}
+
+func (s *limited) Jobs(ctx context.Context, caller string, limit int, l batch.Lease) ([]sift.Job, error) {
+	s.limit = limit
+	return s.memStore.Jobs(ctx, caller, limit, l)
+}
+
+func TestAListOfJobsHasABound(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		store := &limited{memStore: w.store}
+		w.conf.Store = store
+		w.Runner = batch.New(w.conf)
+		if _, err := w.Jobs(t.Context(), caller("a")); err != nil || store.limit != 10_000 {
+			t.Errorf("%d jobs were asked for, %v", store.limit, err)
+		}
+	})
+}
+
+func TestWhoeverWaitsTooOftenAtOnceIsAnsweredAtOnce(t *testing.T) {
+	for limit, who := range map[int]sift.Caller{100: caller("a"), 1000: {Name: "local", Anonymous: true}} {
+		inWorldWith(t, batch.Config{JobsPerCaller: 2}, func(t *testing.T, w *world) {
+			slow, other := w.hold("http://slow/"), w.hold("http://other/")
+			w.start()
+			s, err := w.Submit(t.Context(), who, urls("http://slow/"), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := w.submit("b", "http://other/")
+			synctest.Wait()
+			ctx, cancel := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			wait := func(ctx context.Context, want time.Duration) {
+				wg.Go(func() {
+					began := time.Now()
+					if _, err := w.Job(ctx, who, s.JobID, -1, time.Hour); ctx.Err() == nil && (err != nil || time.Since(began) != want) {
+						t.Errorf("it took %v, %v", time.Since(began), err)
+					}
+				})
+			}
+			wait(ctx, 0)
+			for range limit - 1 {
+				wait(t.Context(), time.Minute)
+			}
+			synctest.Wait()
+			for range 10 {
+				began := time.Now()
+				j, err := w.Job(t.Context(), who, s.JobID, -1, time.Hour)
+				if err != nil || time.Since(began) != 0 {
+					t.Fatalf("one more took %v, %v", time.Since(began), err)
+				}
+				w.is(j, "running 0/1: running")
+			}
+			cancel() // leaves a place
+			synctest.Wait()
+			wait(t.Context(), time.Minute)
+			synctest.Wait()
+			if _, err := w.Job(t.Context(), who, s.JobID, -1, time.Hour); err != nil {
+				t.Error(err)
+			}
+			// Another's are another's.
+			got := w.wait(t.Context(), "b", b.JobID, time.Hour)
+			time.Sleep(time.Minute)
+			slow <- outcome{result: answer("x")}
+			wg.Wait()
+			other <- outcome{result: answer("x")}
+			if g := <-got; g.took != time.Minute || g.err != nil {
+				t.Errorf("another's took %v, %v", g.took, g.err)
+			}
+			synctest.Wait()
+			if n := batch.Waiting(w.Runner); n != 0 {
+				t.Errorf("in the end %d callers wait", n)
+			}
+		})
+	}
+}

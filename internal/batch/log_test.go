@@ -171,7 +171,7 @@ func TestTheLogTellsNothingOfWhatIsFetched(t *testing.T) {
 			}
 			// It was all there to be told of.
 			for msg, n := range map[string]int{
-				"batch job": 9, "batch target": 7, "a batch target panicked": 3, "a batch target failed inside sift": 1,
+				"batch job": 9, "batch target": 8, "a batch target panicked": 3, "a batch target failed inside sift": 1,
 				"a batch job cannot go on, the store failed": 1,
 			} {
 				if got := len(w.lines(msg)); got != n {

@@ -3,8 +3,6 @@ package batch
 import (
 	"maps"
 	"sync"
-
-	"sift.build/sift/internal/sift"
 )
 
 // lost holds the jobs that have failed because the store could not be written
@@ -24,6 +22,7 @@ type failingJobs map[string]failing
 type failing struct {
 	reason string
 	flying bool // a target is running, and fails with the job
+	full   bool // it cannot be written because the disk is full
 }
 
 func (l *lost) look() failingJobs {
@@ -52,40 +51,4 @@ func (l *lost) remove(id string) {
 	jobs := maps.Clone(l.jobs)
 	delete(jobs, id)
 	l.jobs = jobs
-}
-
-// overlay is what has come about and is not in the store yet.
-type overlay struct {
-	jobs failingJobs
-	all  bool // whatever is live in the store was cut off by a restart: see Runner.Recover
-}
-
-// of is why a job that is live in the store has failed.
-func (o overlay) of(id string) (failing, bool) {
-	if o.all {
-		return failing{reason: reasonRestart}, true
-	}
-	f, ok := o.jobs[id]
-	return f, ok
-}
-
-// showJob makes a job that the store gave look as it will when its failure has
-// been written.
-func (o overlay) showJob(j *sift.Job) {
-	f, ok := o.of(j.ID)
-	if !ok || !j.Status.Live() {
-		return
-	}
-	j.Status, j.Error = sift.JobFailed, f.reason
-	if f.flying {
-		j.TargetsDone++
-	}
-	for i := range j.Targets {
-		if t := &j.Targets[i]; t.Status == sift.TargetRunning {
-			if o.all { // who reads only what is behind it sees one done less
-				j.TargetsDone++
-			}
-			t.Status, t.Error, t.Hint = sift.TargetFailed, f.reason, sift.HintFresh
-		}
-	}
 }

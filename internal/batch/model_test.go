@@ -42,6 +42,7 @@ type model struct {
 	next    map[string]int  // job: no target before this one may be fetched any more
 	fetched map[string]bool // job/target: something came of it
 	most    int
+	unknown map[string]bool // callers
 
 	ids  map[string]string    // job: its caller
 	last map[string]*sift.Job // as it was last seen
@@ -157,6 +158,9 @@ func (m *model) capsHold() {
 			m.Errorf("%s has %d live jobs", who, n)
 		}
 	}
+	if n := batch.ClaimedJobs(m.Runner); n > m.conf.JobsTotal {
+		m.Errorf("%d jobs are worked on", n)
+	}
 	if live > m.conf.JobsTotal || m.store.bytes() > m.conf.MaxBytes+1<<20 {
 		m.Errorf("%d live jobs, %d bytes", live, m.store.bytes())
 	}
@@ -195,7 +199,7 @@ func (m *model) step() {
 	if faulty {
 		may = append(may, sift.CodeInternal)
 	}
-	switch m.n(14) {
+	switch m.n(15) {
 	case 0, 1, 2, 3:
 		var list []string
 		for i := range 1 + m.n(4) {
@@ -240,7 +244,7 @@ func (m *model) step() {
 	case 10, 11:
 		time.Sleep(time.Duration(m.n(20_000)) * time.Millisecond)
 	case 12:
-		ops := []string{"ClaimJob", "StartTarget", "FinishTarget", "FailJob", "ReleaseTarget", "CancelJob", "CreateJob"}
+		ops := []string{"ClaimJob", "StartTarget", "FinishTarget", "FailJob", "ReleaseTarget", "CancelJob", "CreateJob", "MarkInFlightFailed"}
 		if faulty {
 			m.f.set(nil, ops...)
 			return
@@ -268,7 +272,17 @@ func (m *model) step() {
 			}
 		}
 		m.start()
+	case 14:
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.unknown[who] = !m.unknown[who] && m.rand.IntN(3) == 0
 	}
+}
+
+func (m *model) known(caller string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.unknown[caller]
 }
 
 func (f *faults) any() bool {
@@ -285,17 +299,17 @@ func (f *faults) any() bool {
 // A round prints its seed when it fails; it says the same each time, but for
 // which of two goroutines that were woken together goes first.
 func TestNothingIsDoneTwiceOrLostWhateverHappens(t *testing.T) {
-	all, most := map[move]int{}, 0
+	all, most, unmarked := map[move]int{}, 0, 0
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &model{
 				world: newWorld(t, batch.Config{Workers: modelWorkers, JobsPerCaller: 2, JobsTotal: 5, TTL: 2 * time.Minute, MaxBytes: 1_500, ListBytes: 5_000}),
 				rand:  rand.New(rand.NewPCG(seed, 0)), flying: map[string]int{}, next: map[string]int{}, fetched: map[string]bool{},
-				ids: map[string]string{}, last: map[string]*sift.Job{},
+				ids: map[string]string{}, last: map[string]*sift.Job{}, unknown: map[string]bool{},
 			}
 			defer func() { m.end() }()
 			m.f = m.faults()
-			m.conf.Store, m.conf.Fetch = namedStore{m.store}, m.fetch
+			m.conf.Store, m.conf.Fetch, m.conf.Known = namedStore{m.store}, m.fetch, m.known
 			m.Runner = batch.New(m.conf)
 			m.start()
 			for range 80 {
@@ -304,6 +318,9 @@ func TestNothingIsDoneTwiceOrLostWhateverHappens(t *testing.T) {
 					synctest.Wait()
 				}
 				m.capsHold()
+				if batch.Unmarked(m.Runner) {
+					unmarked++
+				}
 				if t.Failed() {
 					t.Fatalf("seed %d", seed)
 				}
@@ -329,6 +346,9 @@ func TestNothingIsDoneTwiceOrLostWhateverHappens(t *testing.T) {
 	// The walk has been everywhere.
 	if most != modelWorkers {
 		t.Errorf("there were at most %d in flight", most)
+	}
+	if unmarked < 20 {
+		t.Errorf("after %d steps there were jobs to be marked", unmarked)
 	}
 	gone := map[string]int{} // each operation, and from each state
 	for mv, n := range all {

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -38,8 +37,9 @@ type Config struct {
 	// is not is given up before its next target. nil: all are known.
 	Known func(caller string) bool
 
-	// What the service uses where a target says nothing, in seconds. They are for
-	// the canonical form.
+	// What the service uses where a target says nothing, in seconds, and Timeout
+	// where it says more. They are for the canonical form alone. With a Timeout of
+	// 0 timeouts are told apart as they are written.
 	MaxAge  int
 	Timeout float64
 
@@ -69,7 +69,8 @@ type Trace struct {
 	// ended or when that is not known.
 	Job func(outcome string, took time.Duration)
 	// Target is told of every target that was finished: "ok" or the code of its
-	// failure. took has the wait for a slot in it.
+	// failure, or restart, store or unauthorized where it failed with its job.
+	// took has the wait for a slot in it, and is 0 for restart.
 	Target func(outcome string, took time.Duration)
 	// Stored is told how large a result is.
 	Stored func(bytes int)
@@ -99,13 +100,12 @@ type Runner struct {
 	log   *slog.Logger
 	clock *clock
 	hub   hub
-	wake  chan struct{} // one place
-	free  chan struct{} // a token for each of Workers that nobody holds
+	wake  chan struct{} // one place, filled when there is a job to claim
 	lost  lost
 
-	marking  sync.Mutex
-	marked   bool        // guarded by marking
-	unmarked atomic.Bool // the jobs of before could not be marked yet: see Recover
+	unmarked unmarked
+	tokens   tokens
+	places   chan struct{} // of jobs that are claimed
 
 	inFlight atomic.Int64
 	retrying atomic.Int64
@@ -121,58 +121,17 @@ func New(c Config) *Runner {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	free := make(chan struct{}, max(c.Workers, 0))
-	for range c.Workers {
-		free <- struct{}{}
-	}
 	return &Runner{
-		free: free, waiting: make(map[string]int),
 		cfg: c, log: log, clock: newClock(),
-		hub:     hub{jobs: make(map[string]*watched)},
-		wake:    make(chan struct{}, 1),
-		lost:    lost{jobs: make(map[string]failing)},
-		claimed: make(map[string]*claimed),
+		hub:      hub{jobs: make(map[string]*watched)},
+		wake:     make(chan struct{}, 1),
+		lost:     lost{jobs: make(map[string]failing)},
+		unmarked: unmarked{marking: make(chan struct{}, 1)},
+		tokens:   tokens{free: max(c.Workers, 0)},
+		places:   make(chan struct{}, max(c.JobsTotal, 0)),
+		claimed:  make(map[string]*claimed),
+		waiting:  make(map[string]int),
 	}
-}
-
-// Recover marks as failed what was live when the last process ended. It is
-// called once, before anybody can submit and before Run.
-//
-// On a full disk it cannot be written. The service is to start all the same:
-// the jobs are shown as failed, none is claimed or created, and Run goes on
-// trying.
-func (r *Runner) Recover(ctx context.Context) error {
-	err := r.mark(ctx)
-	if !errors.Is(err, ErrFull) {
-		return err
-	}
-	r.unmarked.Store(true)
-	r.log.Error("the batch jobs that a restart has cut off cannot be marked in the store, so that no batch is taken; it is tried again", "error", err)
-	return nil
-}
-
-func (r *Runner) mark(ctx context.Context) error {
-	r.marking.Lock()
-	defer r.marking.Unlock()
-	if r.marked {
-		return nil // by somebody else meanwhile: there may be new jobs already
-	}
-	marked, err := r.cfg.Store.MarkInFlightFailed(ctx, reasonRestart, r.clock.now())
-	if err != nil {
-		return err
-	}
-	for _, m := range marked {
-		if m.Live {
-			r.cfg.Trace.job(reasonRestart, 0)
-			r.logJob(m.JobID, m.Caller, sift.JobFailed, "reason", reasonRestart)
-		}
-		for range m.Targets {
-			r.cfg.Trace.target(reasonRestart, 0)
-		}
-	}
-	r.marked = true
-	r.unmarked.Store(false)
-	return nil
 }
 
 // Run works on jobs until ctx ends. Then no target is started any more; those
@@ -183,8 +142,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	// What is in flight outlives ctx, by Grace at most.
 	fetching, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	var others, workers sync.WaitGroup
-	workers.Go(func() { r.work(ctx, fetching, &workers) })
+	var others, jobs sync.WaitGroup
+	jobs.Go(func() { r.work(ctx, fetching, &jobs) })
 	others.Go(func() { r.sweep(ctx) })
 	idle := make(chan struct{})
 	others.Go(func() {
@@ -201,7 +160,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		case <-idle:
 		}
 	})
-	workers.Wait()
+	jobs.Wait()
 	close(idle)
 	others.Wait()
 	r.followClock(ctx) // what was set since the last sweep would be taken for time that has passed

@@ -37,7 +37,7 @@ func (r *Runner) Submit(ctx context.Context, caller sift.Caller, targets []sift.
 		return sift.Submitted{}, err
 	}
 	j.Fresh = fresh
-	created, err := r.createAfterRecovery(ctx, j)
+	created, err := r.create(ctx, j)
 	if err != nil {
 		return sift.Submitted{}, r.refusal(ctx, err)
 	}
@@ -47,7 +47,7 @@ func (r *Runner) Submit(ctx context.Context, caller sift.Caller, targets []sift.
 		r.logJob(created.ID, caller.Name, created.Status, "targets", created.Targets)
 		select {
 		case r.wake <- struct{}{}:
-		default: // every worker will look for a job before it rests
+		default: // it will be looked for before anything rests
 		}
 		return answer, nil
 	}
@@ -58,28 +58,72 @@ func (r *Runner) Submit(ctx context.Context, caller sift.Caller, targets []sift.
 	return answer, nil
 }
 
-// createAfterRecovery sees to it that no job is made as long as those of before
-// are not marked: it would be marked with them.
-func (r *Runner) createAfterRecovery(ctx context.Context, j NewJob) (Created, error) {
-	if r.unmarked.Load() {
-		if err := record(ctx, r.mark); err != nil {
+func (r *Runner) create(ctx context.Context, j NewJob) (Created, error) {
+	for {
+		err := r.settle(ctx)
+		switch {
+		case err == nil:
+			return r.createNow(ctx, j, r.cfg.JobsPerCaller, r.cfg.JobsTotal)
+		case ctx.Err() != nil:
 			return Created{}, err
 		}
+		// A job that is there already can be told of, as it is shown. With these
+		// caps none is created, fresh or not.
+		c, found := r.createNow(ctx, j, 0, 0)
+		if !r.unmarked.Load() {
+			continue // what was live just now may have been created since
+		}
+		if found != nil {
+			return Created{}, &unsettledError{err}
+		}
+		if c.Status.Live() {
+			c.Status = sift.JobFailed
+		}
+		return c, nil
 	}
-	return r.create(ctx, j)
 }
 
-func (r *Runner) create(ctx context.Context, j NewJob) (Created, error) {
+func (r *Runner) createNow(ctx context.Context, j NewJob, perCaller, total int) (Created, error) {
 	l, release := r.lease()
 	defer release()
 	j.CreatedAt = l.Now.UTC().Truncate(time.Millisecond)
-	failing := r.overlay()
-	c, err := r.cfg.Store.CreateJob(ctx, j, Caps{PerCaller: r.cfg.JobsPerCaller, Total: r.cfg.JobsTotal, ListBytes: cmp.Or(r.cfg.ListBytes, maxLists)}, l)
-	if _, ok := failing.of(c.ID); ok && c.Status.Live() {
+	failing := r.lost.look()
+	c, err := r.cfg.Store.CreateJob(ctx, j, Caps{PerCaller: perCaller, Total: total, ListBytes: cmp.Or(r.cfg.ListBytes, maxLists)}, l)
+	if _, ok := failing[c.ID]; ok && c.Status.Live() {
 		c.Status = sift.JobFailed
+	}
+	if over, ok := errors.AsType[*CapError](err); ok && over.Cap == CapPerCaller {
+		f, ok := failing[over.JobID]
+		if !ok { // or it came to be shown as failed meanwhile
+			f, ok = r.lost.look()[over.JobID]
+		}
+		if ok {
+			return Created{}, &lostError{over, f}
+		}
 	}
 	return c, err
 }
+
+// unsettledError says that no job can be created, because those of the last
+// process cannot be marked.
+type unsettledError struct{ cause error }
+
+func (e *unsettledError) Error() string {
+	return fmt.Sprintf("jobs of the last process are not marked: %v", e.cause)
+}
+
+func (e *unsettledError) Unwrap() error { return e.cause }
+
+// lostError says that the caller's place is taken by a job that is only shown as
+// failed.
+type lostError struct {
+	over *CapError
+	job  failing
+}
+
+func (e *lostError) Error() string { return e.over.Error() }
+
+func (e *lostError) Unwrap() error { return e.over }
 
 // newJob checks a list.
 func (r *Runner) newJob(caller sift.Caller, targets []sift.Target) (NewJob, error) {
@@ -99,7 +143,7 @@ func (r *Runner) newJob(caller sift.Caller, targets []sift.Target) (NewJob, erro
 			return NewJob{}, err
 		}
 		o := optionsOf(t)
-		list = append(list, canonical{URL: url, options: r.defaults(o)})
+		list = append(list, r.cfg.canonical(url, o))
 		stored, err := encode(o)
 		if err != nil {
 			return NewJob{}, sift.AsFailure(err)
@@ -140,31 +184,39 @@ func newID() string { return strings.ToLower(rand.Text()) }
 
 // refusal is why no job was made, for its caller.
 func (r *Runner) refusal(ctx context.Context, err error) error {
-	over, ok := errors.AsType[*CapError](err)
+	var text string
+	retryAfter := capRetryAfter
+	over, isCap := errors.AsType[*CapError](err)
+	lost, isLost := errors.AsType[*lostError](err)
+	_, unsettled := errors.AsType[*unsettledError](err)
 	switch {
-	case errors.Is(err, ErrFull):
-		f := sift.Fail(sift.CodeCap, "the disk of the server is full, so that no batch can be taken; fetches go on. Try again once there is room").
-			WithHint(sift.HintRetry).WithCause(err)
-		f.RetryAfter = fullRetryAfter
-		return f
-	case !ok:
+	case ctx.Err() != nil:
 		return failure(ctx, err)
-	}
-	var f *sift.Failure
-	_, lost := r.overlay().of(over.JobID)
-	switch {
-	case over.Cap == CapPerCaller && lost:
-		f = sift.Fail(sift.CodeCap, "that your batch job %s has failed cannot be written down yet, and until then it counts as one that has not ended; "+
-			"the server's store cannot be written to, perhaps because its disk is full. Try again once there is room", over.JobID)
+	case errors.Is(err, ErrFull):
+		text = "the disk of the server is full, so that no batch can be taken; fetches go on. Try again once there is room"
+		retryAfter = fullRetryAfter
+	case unsettled:
+		text = "the server cannot write to its store, so that no batch can be taken; fetches go on. Try again later"
+		retryAfter = fullRetryAfter
+	case isLost:
+		why := "the server cannot write to its store"
+		if lost.job.full {
+			why = "the disk of the server is full"
+		}
+		text = fmt.Sprintf("your batch job %s has failed, but its end cannot be recorded yet because %s, so that it counts as one of the %d that jobs_per_caller allows; try again later",
+			over.JobID, why, over.Limit)
+		retryAfter = fullRetryAfter
+	case !isCap:
+		return failure(ctx, err)
 	case over.Cap == CapPerCaller:
-		f = sift.Fail(sift.CodeCap, "%s, and jobs_per_caller allows %d; %s", liveJobs(over), over.Limit, wayOut(over))
+		text = fmt.Sprintf("%s, and jobs_per_caller allows %d; %s", liveJobs(over), over.Limit, wayOut(over))
 	case over.Cap == CapTotal:
-		f = sift.Fail(sift.CodeCap, "all %d places for batch jobs (jobs_total) are taken by jobs that have not ended; try again in a while", over.Limit)
+		text = fmt.Sprintf("all %d places for batch jobs (jobs_total) are taken by jobs that have not ended; try again in a while", over.Limit)
 	default:
-		f = sift.Fail(sift.CodeCap, "the lists of your batch jobs that have not ended take all the room there is for lists, %d bytes; try again when one has ended", over.Limit)
+		text = fmt.Sprintf("the lists of your batch jobs that have not ended take all the room there is for lists, %d bytes; try again when one has ended", over.Limit)
 	}
-	f = f.WithHint(sift.HintRetry).WithCause(over)
-	f.RetryAfter = capRetryAfter
+	f := sift.Fail(sift.CodeCap, "%s", text).WithHint(sift.HintRetry).WithCause(err)
+	f.RetryAfter = retryAfter
 	return f
 }
 

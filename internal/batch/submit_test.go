@@ -321,3 +321,92 @@ func TestAStoreThatFailsIsOurFault(t *testing.T) {
 		w.store.fault = nil
 	})
 }
+
+func TestASubmitThatFindsADiskFullIsOverACapThatEmpties(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		f := w.faults()
+		f.set(errFull, "CreateJob")
+		_, err := w.Submit(t.Context(), caller("a"), urls("http://one/"), false)
+		full := w.wantFailure(err, sift.CodeCap)
+		const want = "the disk of the server is full, so that no batch can be taken; fetches go on. Try again once there is room"
+		if full.Message != want || full.Hint != sift.HintRetry || full.RetryAfter != time.Minute || !errors.Is(err, batch.ErrFull) {
+			t.Errorf("%+v", full)
+		}
+	})
+}
+
+func TestACallerWhosePlaceIsTakenByAJobThatIsOnlyShownAsFailedIsToldWhy(t *testing.T) {
+	for _, cause := range []error{errFull, errOdd} {
+		inWorld(t, func(t *testing.T, w *world) {
+			f := w.faults()
+			f.set(cause, "FinishTarget", "FailJob")
+			w.start()
+			s := w.submit("a", "http://one/")
+			w.ended("a", s.JobID)
+			_, err := w.Submit(t.Context(), caller("a"), urls("http://two/"), false)
+			refused := w.wantFailure(err, sift.CodeCap, s.JobID, "cannot be recorded yet", "try again later", "jobs_per_caller")
+			for _, word := range []string{"has not ended", "cancel"} {
+				if strings.Contains(refused.Message, word) {
+					t.Errorf("%q says %q", refused.Message, word)
+				}
+			}
+			over, _ := errors.AsType[*batch.CapError](err)
+			if strings.Contains(refused.Message, "disk of the server is full") != (cause == errFull) || refused.RetryAfter != time.Minute || refused.Hint != sift.HintRetry ||
+				*over != (batch.CapError{Cap: batch.CapPerCaller, Limit: 1, JobID: s.JobID}) {
+				t.Errorf("%+v, %+v", refused, over)
+			}
+			f.set(nil, "FinishTarget", "FailJob")
+			time.Sleep(time.Minute)
+			w.submit("a", "http://two/")
+		})
+	}
+}
+
+func TestAListWithDefaultsWrittenOutIsTheSameJob(t *testing.T) {
+	inWorldWith(t, batch.Config{MaxAge: 3600, Timeout: 20, JobsPerCaller: 9, JobsTotal: 99}, func(t *testing.T, w *world) {
+		age, other, timeout, more, less := 3600, 60, 20.0, 90.0, 5.0
+		submit := func(target sift.Target) sift.Submitted {
+			t.Helper()
+			target.URL = "http://one/"
+			s, err := w.Submit(t.Context(), caller("a"), []sift.Target{target}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		plain := submit(sift.Target{})
+		for name, same := range map[string]sift.Target{
+			"max_age":          {MaxAge: &age},
+			"timeout":          {Timeout: &timeout},
+			"a timeout beyond": {Timeout: &more},
+			"all":              {Mode: sift.ModeClean, MaxAge: &age, MaxChars: sift.DefaultMaxChars, Timeout: &timeout},
+		} {
+			if s := submit(same); s.JobID != plain.JobID || !s.Reused {
+				t.Errorf("with %s: %+v", name, s)
+			}
+		}
+		pages := submit(sift.Target{Pages: "1-3,5"})
+		if s := submit(sift.Target{Pages: " 5, 1-2 ,3"}); s.JobID != pages.JobID {
+			t.Errorf("other words for the same pages: %+v", s)
+		}
+		for name, another := range map[string]sift.Target{
+			"max_age": {MaxAge: &other}, "timeout": {Timeout: &less}, "pages": {Pages: "1-4"},
+		} {
+			if s := submit(another); s.Reused {
+				t.Errorf("with another %s: %+v", name, s)
+			}
+		}
+		// What is fetched is what was asked for.
+		var got batch.Target
+		w.pages["http://one/"] = func(_ context.Context, t batch.Target) (batch.Result, error) {
+			got = t
+			return answer("x"), nil
+		}
+		w.start()
+		w.ended("a", plain.JobID)
+		w.end()
+		if got.MaxAge != nil && *got.MaxAge == 3600 || got.Timeout != nil && *got.Timeout == 20 {
+			t.Errorf("fetched %+v", got)
+		}
+	})
+}

@@ -38,7 +38,8 @@ type FetchFunc func(ctx context.Context, t Target) (Result, error)
 type CheckFunc func(t sift.Target) (url string, err error)
 
 // canonical is a target in its canonical form: keys in the order of SPEC
-// section 2, defaults filled in. A password is never in a batch.
+// section 2, defaults filled in, also those of the configuration, so that they
+// may be written out or not. A password is never in a batch.
 type canonical struct {
 	URL string `json:"url"`
 	options
@@ -70,19 +71,19 @@ func optionsOf(t sift.Target) options {
 	return o
 }
 
-// defaults fills in what the service would use, for the canonical form alone: the
-// stored options keep what was asked for.
-func (r *Runner) defaults(o options) options {
+// canonical is the canonical form of a target whose URL the guard's parser
+// writes so. It is for the key alone: what is stored is what was asked for.
+func (c Config) canonical(url string, o options) canonical {
 	if o.MaxAge == nil {
-		o.MaxAge = &r.cfg.MaxAge
+		o.MaxAge = &c.MaxAge
 	}
-	if o.Timeout == nil || *o.Timeout > r.cfg.Timeout {
-		o.Timeout = &r.cfg.Timeout
+	if c.Timeout > 0 && (o.Timeout == nil || *o.Timeout > c.Timeout) {
+		o.Timeout = &c.Timeout
 	}
-	if pages, err := sift.ParsePages(o.Pages); err == nil {
+	if pages, err := sift.ParsePages(o.Pages); err == nil { // what cannot be read is refused elsewhere
 		o.Pages = pages.String()
 	}
-	return o
+	return canonical{URL: url, options: o}
 }
 
 // target puts a stored target together again.

@@ -55,7 +55,7 @@ func key(t *testing.T, caller string, targets ...sift.Target) string {
 	t.Helper()
 	list := []canonical{}
 	for _, target := range targets {
-		list = append(list, canonical{URL: target.URL, options: optionsOf(target)})
+		list = append(list, Config{MaxAge: 3600, Timeout: 20}.canonical(target.URL, optionsOf(target)))
 	}
 	k, err := idemKey(caller, list)
 	if err != nil {
@@ -90,13 +90,14 @@ func TestEveryFieldOfATargetIsStoredAndInItsKey(t *testing.T) {
 
 func TestTheCanonicalFormIsCompactInAFixedOrderWithDefaults(t *testing.T) {
 	age, timeout := 0, 2.5
+	c := Config{MaxAge: 3600, Timeout: 20}
 	list := []canonical{
-		{URL: "http://one/", options: optionsOf(sift.Target{})},
-		{URL: "http://two/?a&b", options: optionsOf(sift.Target{
+		c.canonical("http://one/", optionsOf(sift.Target{})),
+		c.canonical("http://two/?a&b", optionsOf(sift.Target{
 			Mode: sift.ModeText, Pages: "1-3", Grep: "<b>", MaxAge: &age, MaxChars: 10, Offset: 5, Snapshot: "s", Timeout: &timeout,
-		})},
+		})),
 	}
-	const want = `[{"url":"http://one/","mode":"clean","pages":"","grep":"","max_age":null,"max_chars":100000,"offset":0,"snapshot":"","timeout":null},` +
+	const want = `[{"url":"http://one/","mode":"clean","pages":"","grep":"","max_age":3600,"max_chars":100000,"offset":0,"snapshot":"","timeout":20},` +
 		`{"url":"http://two/?a&b","mode":"text","pages":"1-3","grep":"<b>","max_age":0,"max_chars":10,"offset":5,"snapshot":"s","timeout":2.5}]`
 	got, err := encode(list)
 	if err != nil || string(got) != want {
@@ -110,7 +111,8 @@ func TestTheCanonicalFormIsCompactInAFixedOrderWithDefaults(t *testing.T) {
 
 func TestDefaultsAreTheSameWrittenOutOrNot(t *testing.T) {
 	plain := sift.Target{URL: "http://one/"}
-	spelled := sift.Target{URL: "http://one/", Mode: sift.ModeClean, MaxChars: sift.DefaultMaxChars}
+	own, longest := 3600, 20.0
+	spelled := sift.Target{URL: "http://one/", Mode: sift.ModeClean, MaxAge: &own, MaxChars: sift.DefaultMaxChars, Timeout: &longest}
 	if key(t, "a", plain) != key(t, "a", spelled) {
 		t.Error("two keys")
 	}
