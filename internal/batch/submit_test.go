@@ -397,8 +397,11 @@ func TestAListWithDefaultsWrittenOutIsTheSameJob(t *testing.T) {
 			}
 		}
 		// What is fetched is what was asked for.
+		var mu sync.Mutex // several of these jobs are fetched at once
 		var got batch.Target
 		w.pages["http://one/"] = func(_ context.Context, t batch.Target) (batch.Result, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			got = t
 			return answer("x"), nil
 		}
