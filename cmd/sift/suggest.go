@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"sift.build/sift/internal/spelling"
 )
 
 // didYouMean ends a complaint about a word that is not in the list with the
@@ -13,7 +15,7 @@ import (
 func didYouMean(word string, known []string) string {
 	best, least := "", 3 // further away is another word
 	for _, k := range known {
-		if d := distance(word, k); d < least && d < len(word) {
+		if d := spelling.Distance([]byte(word), []byte(k)); d < least && d < len(word) {
 			best, least = k, d
 		}
 	}
@@ -37,30 +39,4 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
 	return fmt.Errorf("%w%s", err, didYouMean(unknown, flags))
-}
-
-// distance counts the bytes to insert, drop, replace or swap with their
-// neighbour to get from a to b (optimal string alignment).
-func distance(a, b string) int {
-	before := make([]int, len(b)+1) // two rows up
-	last := make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row := make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"sift.build/sift/internal/sift"
+	"sift.build/sift/internal/spelling"
 )
 
 // Bounds of the numbers a target may carry. They are the schema's too.
@@ -293,7 +294,7 @@ func nearest[T any](table []field[T], name string) string {
 	for i := range table {
 		known := bare(table[i].name)
 		// Two letters of a short name are most of it.
-		if d := distance(name, known); d < at && d <= len(known)/3 {
+		if d := spelling.Distance([]byte(name), []byte(known)); d < at && d <= len(known)/3 {
 			best, at = table[i].name, d
 		}
 	}
@@ -308,30 +309,4 @@ func bare(name string) string {
 		}
 		return unicode.ToLower(r)
 	}, name)
-}
-
-// distance counts the letters to insert, drop, replace or swap with their
-// neighbour to get from a to b (optimal string alignment).
-func distance(a, b string) int {
-	before := make([]int, len(b)+1) // two rows up
-	last := make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(row[j-1]+1, last[j]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }

@@ -24,16 +24,17 @@ func Table() map[string]Rule {
 		"internal/gate":      {Ours: []string{"sift"}, Outside: []string{"golang.org/x/sync"}},
 		"internal/pdfpool":   {},
 		"internal/fanout":    {},
+		"internal/spelling":  {Std: []string{}},
 		"internal/fetch":     {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/sys"}},
 		"internal/normalize": {Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
 		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet"}, Std: []string{}},
 		"internal/render":    {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text"}, Std: []string{}},
-		"internal/narrow":    {Ours: []string{"sift", "render"}, Outside: []string{"golang.org/x/text"}, Std: []string{}},
+		"internal/narrow":    {Ours: []string{"sift", "render", "spelling"}, Outside: []string{"golang.org/x/text"}, Std: []string{}},
 		"internal/digest":    {Ours: []string{"sift", "render"}, Outside: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, Std: []string{}},
 		"internal/dcache":    {Ours: []string{"sift", "batch"}, Outside: []string{"modernc.org/sqlite", "github.com/klauspost/compress", "golang.org/x/sys"}},
 		"internal/auth":      {Ours: []string{"sift"}},
 		"internal/child":     {Outside: []string{"github.com/elastic/go-seccomp-bpf", "golang.org/x/net/bpf", "golang.org/x/sync", "golang.org/x/sys"}},
-		"internal/config":    {Outside: []string{"github.com/BurntSushi/toml"}},
+		"internal/config":    {Ours: []string{"spelling"}, Outside: []string{"github.com/BurntSushi/toml"}},
 
 		// Many targets, later. The store speaks the words of its runner.
 		"internal/batch": {Ours: []string{"sift", "fanout"}},
@@ -44,20 +45,20 @@ func Table() map[string]Rule {
 		"internal/pdf/layout": {Std: []string{}},
 
 		// jq programs, run in such children too.
-		"internal/jq": {Ours: []string{"sift", "child", "pdfpool"}, Outside: []string{"github.com/itchyny/gojq"}},
+		"internal/jq": {Ours: []string{"sift", "child", "pdfpool", "spelling"}, Outside: []string{"github.com/itchyny/gojq"}},
 
 		// The way of one target.
 		"internal/pipeline": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "narrow", "pdf", "pdfpool"}, Outside: []string{"golang.org/x/net/html"}},
 
 		// Ways in.
-		"internal/api":    {Ours: []string{"sift"}},
+		"internal/api":    {Ours: []string{"sift", "spelling"}},
 		"internal/client": {Ours: []string{"sift"}},
 
 		"internal/metrics": {Outside: []string{"github.com/prometheus"}},
 
 		// The only place that knows them all, and what starts it.
 		"internal/app": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "auth", "config", "pipeline", "batch", "api", "metrics", "child", "pdf", "pdfpool"}},
-		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate", "fanout"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys"}},
+		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate", "fanout", "spelling"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys"}},
 
 		// Not part of the product: production code imports none of these.
 		"internal/pdf/pdftest":     {},

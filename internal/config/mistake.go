@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"sift.build/sift/internal/spelling"
 )
 
 // Mistake is one thing that is wrong, and where.
@@ -107,7 +109,7 @@ func nearest(word string, known []string) string {
 	word = strings.ReplaceAll(strings.ToLower(word), "-", "_")
 	best, least := "", min(3, 1+len(word)/4)+1
 	for _, k := range known {
-		if d := slips(word, strings.ToLower(k)); d < least {
+		if d := spelling.Distance([]byte(word), []byte(strings.ToLower(k))); d < least {
 			best, least = k, d
 		}
 	}
@@ -120,28 +122,4 @@ func nearest(word string, known []string) string {
 		}
 	}
 	return ""
-}
-
-// slips counts the letters that were left out, added, mistaken or swapped with
-// their neighbour between a and b (optimal string alignment distance).
-func slips(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			other := 1
-			if a[i-1] == b[j-1] {
-				other = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+other)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"sift.build/sift/internal/sift"
+	"sift.build/sift/internal/spelling"
 )
 
 // MaxProgram is how many bytes a program may have.
@@ -276,7 +277,10 @@ func suggest(name string) string {
 	}
 	best, far := "", len(name)/3+1
 	for _, d := range all {
-		if n := distance(name, d.name, far); n < far {
+		if more := len(name) - len(d.name); more >= far || -more >= far {
+			continue // and so not compared letter by letter, long as it may be
+		}
+		if n := spelling.Distance([]byte(name), []byte(d.name)); n < far {
 			best, far = d.name, n
 		}
 	}
@@ -306,32 +310,4 @@ func builtins() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// distance is how many letters must be changed, put in, left out or swapped to
-// make one word the other; most, if that are more.
-func distance(a, b string, most int) int {
-	if len(a)-len(b) >= most || len(b)-len(a) >= most {
-		return most
-	}
-	var older, old []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		older, old, row = old, row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(old[j]+1, row[j-1]+1, old[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], older[j-2]+1)
-			}
-		}
-	}
-	return min(row[len(b)], most)
 }

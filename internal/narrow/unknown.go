@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"sift.build/sift/internal/sift"
+	"sift.build/sift/internal/spelling"
 )
 
 // listMax bounds the headings that an error lists.
@@ -129,7 +130,7 @@ func (w *want) nearest(heads []sift.Heading) int {
 		limit = min(max(2, len(asked)/4), 8)
 	}
 	best := -1
-	var d differ
+	var near spelling.Comparer[rune]
 	var n name
 	for i, work := 0, 0; i < len(heads) && work < nearWork && limit > 0; i++ {
 		n = w.reader.name(n.key[:0], heads[i].Text)
@@ -139,37 +140,10 @@ func (w *want) nearest(heads []sift.Heading) int {
 				continue
 			}
 			work += size * len(asked)
-			if diff := d.between(asked, []rune(string(key))); diff <= limit {
+			if diff := near.Distance(asked, []rune(string(key))); diff <= limit {
 				best, limit = i, diff-1
 			}
 		}
 	}
 	return best
-}
-
-// differ counts how many letters must be put in, left out, replaced or exchanged
-// with the next to make one word of another.
-type differ struct{ rows [3][nearMax + 10]int }
-
-// between compares two words, of at most nearMax characters and a few more.
-func (d *differ) between(a, b []rune) int {
-	before, last, row := &d.rows[0], &d.rows[1], &d.rows[2]
-	for j := range len(b) + 1 {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }
