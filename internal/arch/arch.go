@@ -68,8 +68,9 @@ func Table() map[string]Rule {
 		"demo/server":     {},
 		"tools/poolbench": {Ours: []string{"fanout"}, Outside: []string{"github.com/alitto/pond/v2", "github.com/sourcegraph/conc", "golang.org/x/sync"}},
 		"examples/fanout": {Ours: []string{"fanout"}},
-		"tools/bench":     {Ours: []string{"sift.build/sift/demo/server"}, Outside: []string{"golang.org/x/net/html"}},
-		"tools/soak":      {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
+		"tools/report":    {},
+		"tools/bench":     {Ours: []string{"sift.build/sift/demo/server", "sift.build/sift/tools/report"}, Outside: []string{"golang.org/x/net/html"}},
+		"tools/soak":      {Ours: []string{"sift.build/sift/demo/server", "sift.build/sift/tools/report", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
 		"tools/quality":   {Ours: []string{"sift", "child", "digest", "extract", "pdf", "pdf/pdftest", "render"}},
 		"tools/pdfbench":  {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
 	}

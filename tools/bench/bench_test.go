@@ -19,6 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
+
+	"sift.build/sift/tools/report"
 )
 
 // TestMain lets the test binary be the child that bench starts of itself.
@@ -292,55 +294,17 @@ func TestLinuxsStatusIsRead(t *testing.T) {
 	}
 }
 
-func TestMediansAndPercentilesAreValuesThatWereMeasured(t *testing.T) {
-	if got := median([]float64{9, 1, 5}); got != 5 {
-		t.Errorf("median of three: %v", got)
-	}
-	if got := median([]int64{4, 1, 3, 2}); got != 3 {
-		t.Errorf("median of four: %v", got)
-	}
-	values := make([]time.Duration, 200)
-	for i := range values {
-		values[len(values)-1-i] = time.Duration(i + 1)
-	}
-	for p, want := range map[float64]time.Duration{99: 198, 50: 100, 100: 200, 0.1: 1} {
-		if got := percentile(values, p); got != want {
-			t.Errorf("percentile %v: %d, want %d", p, got, want)
-		}
-	}
-	if got := percentile([]time.Duration{7}, 99); got != 7 {
-		t.Errorf("of one value: %d", got)
-	}
-}
-
-func TestTheTableIsAligned(t *testing.T) {
-	var out bytes.Buffer
-	printTable(&out, []figure{
-		{what: "ratio", value: "0.71", bar: "≥ 0.5", word: ok, how: "710/s ÷ 1000/s"},
-		{what: "a longer one", value: "12.3 ms", bar: "< 10.0 ms", word: over},
-		{what: "size", value: "9.9 MB"},
-	})
-	want := "" +
-		"what           figure        bar\n" +
-		"ratio            0.71      ≥ 0.5  ok    710/s ÷ 1000/s\n" +
-		"a longer one  12.3 ms  < 10.0 ms  over\n" +
-		"size           9.9 MB\n"
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestAnswersAreJudgedAgainstTheirBars(t *testing.T) {
-	if within(10*time.Millisecond, barP99) != ok || within(11*time.Millisecond, barP99) != over {
+	if report.Within(10*time.Millisecond, barP99) != report.OK || report.Within(11*time.Millisecond, barP99) != report.Over {
 		t.Error("p99 alone")
 	}
 	for _, c := range []struct {
 		v, bare time.Duration
-		want    verdict
+		want    report.Verdict
 	}{
-		{9 * time.Millisecond, time.Millisecond, ok},
-		{9 * time.Millisecond, 90 * time.Millisecond, ok},
-		{11 * time.Millisecond, 9 * time.Millisecond, over},
+		{9 * time.Millisecond, time.Millisecond, report.OK},
+		{9 * time.Millisecond, 90 * time.Millisecond, report.OK},
+		{11 * time.Millisecond, 9 * time.Millisecond, report.Over},
 		{11 * time.Millisecond, 11 * time.Millisecond, noisy},
 	} {
 		if got := besides(c.v, c.bare, barP99); got != c.want {

@@ -23,6 +23,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"sift.build/sift/tools/report"
 )
 
 // The bars of the product: what a figure must hold.
@@ -122,7 +124,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // part is one thing that is measured.
 type part struct {
 	name, what string
-	measure    func(*bench, context.Context) ([]figure, error)
+	measure    func(*bench, context.Context) ([]report.Figure, error)
 }
 
 // parts lists them in the order of the table.
@@ -176,7 +178,7 @@ func (b *bench) report(ctx context.Context, out io.Writer) (err error) {
 	}
 	defer b.site.close()
 
-	var rows []figure
+	var rows []report.Figure
 	var failed []error
 	for _, part := range parts() {
 		if b.only != "" && b.only != part.name {
@@ -189,16 +191,16 @@ func (b *bench) report(ctx context.Context, out io.Writer) (err error) {
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", part.what, err))
-			figures = []figure{{what: part.what, word: unseen}}
+			figures = []report.Figure{{What: part.what, Word: report.Unseen}}
 		}
 		rows = append(rows, figures...)
 	}
-	rows = append(rows, figure{
-		what: "binary", value: megabytes(info.Size()), bar: "< " + megabytes(barBinary), word: within(info.Size(), barBinary),
+	rows = append(rows, report.Figure{
+		What: "binary", Value: report.Megabytes(info.Size()), Bar: "< " + report.Megabytes(barBinary), Word: report.Within(info.Size(), barBinary),
 	})
 
 	fmt.Fprintf(out, "%s, %s/%s, %d cores, %s; %s\n\n", b.binary, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), start.Format(time.DateOnly))
-	printTable(out, rows)
+	report.Print(out, rows)
 	fmt.Fprintf(out, "\nAllocations are not among the figures: a process does not tell them from outside. `go test -bench` in\ninternal/ has them. Took %.0f s.\n", time.Since(start).Seconds())
 	return errors.Join(failed...)
 }

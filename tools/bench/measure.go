@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"sift.build/sift/demo/server"
+	"sift.build/sift/tools/report"
 )
 
 const (
@@ -84,7 +85,7 @@ func target(url string) string { return `{"url":` + strconv.Quote(url) + `}` }
 
 // cachedFetches compares cached fetches over HTTP with a bare handler that
 // writes the same bytes, and then looks at latency at half the load.
-func (b *bench) cachedFetches(ctx context.Context) (rows []figure, err error) {
+func (b *bench) cachedFetches(ctx context.Context) (rows []report.Figure, err error) {
 	sift, err := b.start(ctx, "cached", b.site.settings())
 	if err != nil {
 		return nil, err
@@ -140,21 +141,21 @@ func (b *bench) cachedFetches(ctx context.Context) (rows []figure, err error) {
 		}
 		ours, theirs, ratios = append(ours, s), append(theirs, t), append(ratios, s/t)
 	}
-	ratio := figure{
-		what: "cached fetch, requests/s ÷ bare handler's", value: fmt.Sprintf("%.2f", median(ratios)),
-		bar: fmt.Sprintf("≥ %.1f", barCachedRatio), word: within(-median(ratios), -barCachedRatio),
-		how: fmt.Sprintf("%.0f/s ÷ %.0f/s; %d connections, %.1f kB an answer, %d rounds of %s each",
-			median(ours), median(theirs), closedConns, float64(len(hit.raw))/1e3, b.effort.rounds, b.effort.closed),
+	ratio := report.Figure{
+		What: "cached fetch, requests/s ÷ bare handler's", Value: fmt.Sprintf("%.2f", report.Median(ratios)),
+		Bar: fmt.Sprintf("≥ %.1f", barCachedRatio), Word: report.Within(-report.Median(ratios), -barCachedRatio),
+		How: fmt.Sprintf("%.0f/s ÷ %.0f/s; %d connections, %.1f kB an answer, %d rounds of %s each",
+			report.Median(ours), report.Median(theirs), closedConns, float64(len(hit.raw))/1e3, b.effort.rounds, b.effort.closed),
 	}
 	rows = append(rows, ratio)
 	if theirsCPU > 0 {
-		rows = append(rows, figure{
-			what: "cached fetch, server CPU ÷ bare handler's", value: fmt.Sprintf("%.2f", (oursCPU.Seconds()/oursN)/(theirsCPU.Seconds()/theirsN)),
-			how: fmt.Sprintf("%.0f µs ÷ %.0f µs a request, in the same rounds", 1e6*oursCPU.Seconds()/oursN, 1e6*theirsCPU.Seconds()/theirsN),
+		rows = append(rows, report.Figure{
+			What: "cached fetch, server CPU ÷ bare handler's", Value: fmt.Sprintf("%.2f", (oursCPU.Seconds()/oursN)/(theirsCPU.Seconds()/theirsN)),
+			How: fmt.Sprintf("%.0f µs ÷ %.0f µs a request, in the same rounds", 1e6*oursCPU.Seconds()/oursN, 1e6*theirsCPU.Seconds()/theirsN),
 		})
 	}
 
-	rate := median(ours) / 2
+	rate := report.Median(ours) / 2
 	var p99s, bareP99s []time.Duration
 	for range b.effort.rounds {
 		for _, side := range []struct {
@@ -165,14 +166,14 @@ func (b *bench) cachedFetches(ctx context.Context) (rows []figure, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("at a constant rate: %w", err)
 			}
-			*side.to = append(*side.to, percentile(latencies, 99))
+			*side.to = append(*side.to, report.Percentile(latencies, 99))
 		}
 	}
-	return append(rows, figure{
-		what: "cached fetch, 99th percentile at half that load", value: milliseconds(median(p99s)), bar: "< " + milliseconds(barP99),
-		word: besides(median(p99s), median(bareP99s), barP99),
-		how: fmt.Sprintf("at a constant %.0f/s, timed from when each was due; the bare handler at the same rate: %s; %d rounds of %s each",
-			rate, milliseconds(median(bareP99s)), len(p99s), b.effort.open),
+	return append(rows, report.Figure{
+		What: "cached fetch, 99th percentile at half that load", Value: report.Milliseconds(report.Median(p99s)), Bar: "< " + report.Milliseconds(barP99),
+		Word: besides(report.Median(p99s), report.Median(bareP99s), barP99),
+		How: fmt.Sprintf("at a constant %.0f/s, timed from when each was due; the bare handler at the same rate: %s; %d rounds of %s each",
+			rate, report.Milliseconds(report.Median(bareP99s)), len(p99s), b.effort.open),
 	}), nil
 }
 
@@ -216,7 +217,7 @@ func (b *bench) startBare(ctx context.Context, f *fetched) (bareServer, func() e
 
 // rendering compares the CPU of `sift convert` with that of html.Parse over
 // the same files, start-up of either taken off.
-func (b *bench) rendering(ctx context.Context) ([]figure, error) {
+func (b *bench) rendering(ctx context.Context) ([]report.Figure, error) {
 	dir := filepath.Join(b.dir, "pages")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -248,10 +249,10 @@ func (b *bench) rendering(ctx context.Context) ([]figure, error) {
 		}
 		ours, theirs, ratios = append(ours, s.Seconds()), append(theirs, t.Seconds()), append(ratios, s.Seconds()/t.Seconds())
 	}
-	return []figure{{
-		what: "clean rendering, CPU ÷ bare html.Parse's", value: fmt.Sprintf("%.2f", median(ratios)),
-		bar: fmt.Sprintf("≤ %.0f", barRenderRatio), word: within(median(ratios), barRenderRatio),
-		how: fmt.Sprintf("%.2f s ÷ %.2f s; %s; start-up taken off, %d rounds", median(ours), median(theirs), what, b.effort.rounds),
+	return []report.Figure{{
+		What: "clean rendering, CPU ÷ bare html.Parse's", Value: fmt.Sprintf("%.2f", report.Median(ratios)),
+		Bar: fmt.Sprintf("≤ %.0f", barRenderRatio), Word: report.Within(report.Median(ratios), barRenderRatio),
+		How: fmt.Sprintf("%.2f s ÷ %.2f s; %s; start-up taken off, %d rounds", report.Median(ours), report.Median(theirs), what, b.effort.rounds),
 	}}, nil
 }
 
@@ -280,9 +281,9 @@ func cpu(ctx context.Context, command []string, files ...string) (time.Duration,
 }
 
 // idleMemory is what the service holds some seconds after a few fetches.
-func (b *bench) idleMemory(ctx context.Context) (rows []figure, err error) {
+func (b *bench) idleMemory(ctx context.Context) (rows []report.Figure, err error) {
 	if !hasProc() {
-		return []figure{{what: "memory, idle", bar: "< " + megabytes(barIdle), word: unseen, how: "needs Linux's /proc"}}, nil
+		return []report.Figure{{What: "memory, idle", Bar: "< " + report.Megabytes(barIdle), Word: report.Unseen, How: "needs Linux's /proc"}}, nil
 	}
 	sift, err := b.start(ctx, "idle", b.site.settings())
 	if err != nil {
@@ -309,17 +310,17 @@ func (b *bench) idleMemory(ctx context.Context) (rows []figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return []figure{{
-		what: "memory, idle", value: megabytes(rss), bar: "< " + megabytes(barIdle), word: within(rss, barIdle),
-		how: fmt.Sprintf("VmRSS %s after six fetches of three pages", b.effort.settle),
+	return []report.Figure{{
+		What: "memory, idle", Value: report.Megabytes(rss), Bar: "< " + report.Megabytes(barIdle), Word: report.Within(rss, barIdle),
+		How: fmt.Sprintf("VmRSS %s after six fetches of three pages", b.effort.settle),
 	}}, nil
 }
 
 // peakMemory is the most that the service held while it fetched eight large
 // pages at once.
-func (b *bench) peakMemory(ctx context.Context) ([]figure, error) {
+func (b *bench) peakMemory(ctx context.Context) ([]report.Figure, error) {
 	if !hasProc() {
-		return []figure{{what: "memory, 8 large pages at once", bar: "< " + megabytes(barPeak), word: unseen, how: "needs Linux's /proc"}}, nil
+		return []report.Figure{{What: "memory, 8 large pages at once", Bar: "< " + report.Megabytes(barPeak), Word: report.Unseen, How: "needs Linux's /proc"}}, nil
 	}
 	pages := make([][]byte, bigFetches)
 	for i := range pages {
@@ -334,11 +335,11 @@ func (b *bench) peakMemory(ctx context.Context) ([]figure, error) {
 		}
 		peaks, times, cpus = append(peaks, r.memory), append(times, r.took), append(cpus, r.cpu)
 	}
-	return []figure{{
-		what:  fmt.Sprintf("memory, 8 pages of %s at once", strings.Replace(megabytes(int64(b.effort.bigPage)), ".0", "", 1)),
-		value: megabytes(median(peaks)), bar: "< " + megabytes(barPeak), word: within(median(peaks), barPeak),
-		how: fmt.Sprintf("VmHWM of a fresh service, which answered them all in %.1f s with %.1f s of CPU; %d rounds, the highest %s",
-			median(times).Seconds(), median(cpus).Seconds(), len(peaks), megabytes(slices.Max(peaks))),
+	return []report.Figure{{
+		What:  fmt.Sprintf("memory, 8 pages of %s at once", strings.Replace(report.Megabytes(int64(b.effort.bigPage)), ".0", "", 1)),
+		Value: report.Megabytes(report.Median(peaks)), Bar: "< " + report.Megabytes(barPeak), Word: report.Within(report.Median(peaks), barPeak),
+		How: fmt.Sprintf("VmHWM of a fresh service, which answered them all in %.1f s with %.1f s of CPU; %d rounds, the highest %s",
+			report.Median(times).Seconds(), report.Median(cpus).Seconds(), len(peaks), report.Megabytes(slices.Max(peaks))),
 	}}, nil
 }
 
@@ -402,7 +403,7 @@ func (b *bench) onePeak(ctx context.Context, store string, pages [][]byte) (p pe
 
 // startTime is how long a service with a store takes from exec to its first
 // answer.
-func (b *bench) startTime(ctx context.Context) ([]figure, error) {
+func (b *bench) startTime(ctx context.Context) ([]report.Figure, error) {
 	const store = "idle" // left by idleMemory, with pages in it
 	if _, err := os.Stat(filepath.Join(b.dir, store)); err != nil {
 		sift, err := b.start(ctx, store, b.site.settings())
@@ -425,8 +426,8 @@ func (b *bench) startTime(ctx context.Context) ([]figure, error) {
 		}
 	}
 	how := fmt.Sprintf("on an existing store, asked every millisecond; %d starts", len(first))
-	return []figure{
-		{what: "start, exec to first byte of /healthz", value: milliseconds(median(first)), bar: "< " + milliseconds(barStart), word: within(median(first), barStart), how: how},
-		{what: "start, exec to /readyz 200", value: milliseconds(median(ready)), bar: "< " + milliseconds(barStart), word: within(median(ready), barStart), how: "the same starts"},
+	return []report.Figure{
+		{What: "start, exec to first byte of /healthz", Value: report.Milliseconds(report.Median(first)), Bar: "< " + report.Milliseconds(barStart), Word: report.Within(report.Median(first), barStart), How: how},
+		{What: "start, exec to /readyz 200", Value: report.Milliseconds(report.Median(ready)), Bar: "< " + report.Milliseconds(barStart), Word: report.Within(report.Median(ready), barStart), How: "the same starts"},
 	}, nil
 }

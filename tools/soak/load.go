@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"sift.build/sift/tools/report"
 )
 
 // class is a kind of interactive request.
@@ -132,12 +134,12 @@ func compare(windows []window, latencies func(window) []time.Duration, p float64
 		if len(la) == 0 || len(lb) == 0 {
 			continue
 		}
-		pa, pb := percentile(la, p), percentile(lb, p)
+		pa, pb := report.Percentile(la, p), report.Percentile(lb, p)
 		without, with, ratios = append(without, pa), append(with, pb), append(ratios, pb.Seconds()/pa.Seconds())
 	}
 	if len(ratios) == 0 {
 		return c, fmt.Errorf("there is no pair of windows in which anything was answered")
 	}
-	c.with, c.without, c.ratio = median(with), median(without), median(ratios)
+	c.with, c.without, c.ratio = report.Median(with), report.Median(without), report.Median(ratios)
 	return c, nil
 }

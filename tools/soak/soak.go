@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sift.build/sift/demo/server"
+	"sift.build/sift/tools/report"
 )
 
 // soak is one run.
@@ -88,10 +89,10 @@ func (s *soak) report(ctx context.Context, out io.Writer) (good bool, err error)
 	}
 	checked, bad := s.checks.figures()
 	fmt.Fprintf(out, "%s, %s/%s, %d cores, %s; seed %d, %s\n\n", s.binary, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), s.seed, begin.Format(time.DateOnly))
-	printTable(out, append(rows, checked...))
+	report.Print(out, append(rows, checked...))
 	fmt.Fprintf(out, "\nTook %.0f s.\n", time.Since(begin).Seconds())
 	for _, r := range rows {
-		if r.word == wrong {
+		if r.Word == wrong {
 			bad++
 		}
 	}
@@ -133,7 +134,7 @@ func (s *soak) start(ctx context.Context) (err error) {
 }
 
 // soak is the run between the start and the end of the service.
-func (s *soak) soak(ctx context.Context) ([]figure, error) {
+func (s *soak) soak(ctx context.Context) ([]report.Figure, error) {
 	s.say("warming up: a job with every kind of page")
 	if err := s.warmUp(ctx); err != nil {
 		return nil, err

@@ -2,40 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 	"sync"
-	"time"
-	"unicode/utf8"
+
+	"sift.build/sift/tools/report"
 )
 
-// figure is one row of the table.
-type figure struct {
-	what  string
-	value string
-	bar   string // "" where there is none
-	word  verdict
-	how   string // what stands behind it
-}
-
-type verdict string
-
-const (
-	ok     verdict = "ok"
-	over   verdict = "over"  // a figure that missed its bar
-	wrong  verdict = "WRONG" // what must never be
-	noBar  verdict = ""
-	unseen verdict = "not measured"
-)
-
-// within judges a figure that must not be over its bar.
-func within(v, bar float64) verdict {
-	if v <= bar {
-		return ok
-	}
-	return over
-}
+const wrong report.Verdict = "WRONG" // what must never be
 
 // What is checked, as the table calls it.
 const (
@@ -117,64 +90,27 @@ func (c *checks) that(holds bool, what, format string, args ...any) bool {
 }
 
 // figures are the rows of the checks.
-func (c *checks) figures() (rows []figure, bad int) {
+func (c *checks) figures() (rows []report.Figure, bad int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range c.all {
-		row := figure{what: k.what, value: fmt.Sprint(k.tried), bar: "0 wrong", word: ok}
+		row := report.Figure{What: k.what, Value: fmt.Sprint(k.tried), Bar: "0 wrong", Word: report.OK}
 		if k.tried == 0 {
-			row.word = unseen
+			row.Word = report.Unseen
 		}
 		if k.bad > 0 {
-			row.word, row.how = wrong, fmt.Sprintf("%d of them:", k.bad)
+			row.Word, row.How = wrong, fmt.Sprintf("%d of them:", k.bad)
 			for _, s := range k.said {
-				row.how += "\n    " + s
+				row.How += "\n    " + s
 			}
 			if k.bad > len(k.said) {
-				row.how += "\n    …"
+				row.How += "\n    …"
 			}
 		}
 		bad += k.bad
 		rows = append(rows, row)
 	}
 	return rows, bad
-}
-
-// printTable writes the rows, columns aligned.
-func printTable(w io.Writer, rows []figure) {
-	cells := make([][]string, 0, 1+len(rows))
-	cells = append(cells, []string{"what", "figure", "bar", ""})
-	for _, r := range rows {
-		cells = append(cells, []string{r.what, r.value, r.bar, string(r.word)})
-	}
-	widths := make([]int, len(cells[0]))
-	for _, row := range cells {
-		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c))
-		}
-	}
-	for n, row := range cells {
-		var b strings.Builder
-		for i, c := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)+2)
-			if i == 0 || i == len(row)-1 {
-				b.WriteString(c + pad)
-			} else {
-				b.WriteString(pad[2:] + c + "  ") // figures are read from the right
-			}
-		}
-		if n > 0 && rows[n-1].how != "" {
-			b.WriteString(rows[n-1].how)
-		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
-	}
-}
-
-// median of a list that is not empty; of an even number, the upper one of the
-// two in the middle, so that every figure is one that was measured.
-func median[T int64 | float64 | time.Duration](values []T) T {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
 }
 
 // mean of a list that is not empty.
@@ -185,17 +121,3 @@ func mean(values []float64) float64 {
 	}
 	return sum / float64(len(values))
 }
-
-// percentile gives the smallest value that p percent of the values do not
-// exceed.
-func percentile(values []time.Duration, p float64) time.Duration {
-	sorted := slices.Sorted(slices.Values(values))
-	n := int(float64(len(sorted))*p/100+0.999999) - 1
-	return sorted[min(max(n, 0), len(sorted)-1)]
-}
-
-func milliseconds(d time.Duration) string {
-	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-}
-
-func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }

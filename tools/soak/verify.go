@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sift.build/sift/tools/report"
 )
 
 // first is what was wrong first; "": nothing was.
@@ -222,8 +224,8 @@ func (s *soak) checkSite(views map[*job]*view) {
 }
 
 // figures are the rows of the table that are not only checks.
-func (s *soak) figures(views map[*job]*view, start, end levels) ([]figure, error) {
-	var rows []figure
+func (s *soak) figures(views map[*job]*view, start, end levels) ([]report.Figure, error) {
+	var rows []report.Figure
 	for _, r := range []struct {
 		class class
 		p     float64
@@ -233,9 +235,9 @@ func (s *soak) figures(views map[*job]*view, start, end levels) ([]figure, error
 		if err != nil {
 			return nil, fmt.Errorf("the interactive load, %s: %w", r.class, err)
 		}
-		rows = append(rows, figure{
-			what: fmt.Sprintf("%s fetch, p%.0f with batches ÷ without", r.class, r.p), value: fmt.Sprintf("%.2f", c.ratio), bar: fmt.Sprintf("≤ %.0f", r.bar), word: within(c.ratio, r.bar),
-			how: fmt.Sprintf("%s ÷ %s, %d requests in %d windows of each", milliseconds(c.with), milliseconds(c.without), c.requests, len(s.windows)/2),
+		rows = append(rows, report.Figure{
+			What: fmt.Sprintf("%s fetch, p%.0f with batches ÷ without", r.class, r.p), Value: fmt.Sprintf("%.2f", c.ratio), Bar: fmt.Sprintf("≤ %.0f", r.bar), Word: report.Within(c.ratio, r.bar),
+			How: fmt.Sprintf("%s ÷ %s, %d requests in %d windows of each", report.Milliseconds(c.with), report.Milliseconds(c.without), c.requests, len(s.windows)/2),
 		})
 	}
 	for c := range classes {
@@ -259,28 +261,28 @@ func (s *soak) figures(views map[*job]*view, start, end levels) ([]figure, error
 		return strings.Join(parts, ", ")
 	}
 	rows = append(rows,
-		figure{what: "jobs", value: fmt.Sprint(created), how: fmt.Sprintf("%s; %d submits answered with a job that was there, %d told to wait", outcomes(t.jobs), reused, s.refusals)},
-		figure{what: "targets finished", value: fmt.Sprint(t.finished), how: fmt.Sprintf("%s; %.0f s with batches", outcomes(t.targets), busy.Seconds())},
+		report.Figure{What: "jobs", Value: fmt.Sprint(created), How: fmt.Sprintf("%s; %d submits answered with a job that was there, %d told to wait", outcomes(t.jobs), reused, s.refusals)},
+		report.Figure{What: "targets finished", Value: fmt.Sprint(t.finished), How: fmt.Sprintf("%s; %.0f s with batches", outcomes(t.targets), busy.Seconds())},
 	)
 	if n := len(s.watch.inFlight); n > 0 {
-		rows = append(rows, figure{
-			what: "targets in flight, mean while batches ran", value: fmt.Sprintf("%.2f", mean(s.watch.inFlight)),
-			how: fmt.Sprintf("and %.1f jobs queued, in %d looks; a target that waits for a slot is not in flight", mean(s.watch.queued), n),
+		rows = append(rows, report.Figure{
+			What: "targets in flight, mean while batches ran", Value: fmt.Sprintf("%.2f", mean(s.watch.inFlight)),
+			How: fmt.Sprintf("and %.1f jobs queued, in %d looks; a target that waits for a slot is not in flight", mean(s.watch.queued), n),
 		})
 	}
-	rows = append(rows, figure{what: "slow pages on a host that all share", value: fmt.Sprint(s.sentHeld), how: fmt.Sprintf("interactive; %d answered busy, since both slots were taken", s.refusedHeld)})
+	rows = append(rows, report.Figure{What: "slow pages on a host that all share", Value: fmt.Sprint(s.sentHeld), How: fmt.Sprintf("interactive; %d answered busy, since both slots were taken", s.refusedHeld)})
 	stored := 0
 	for _, v := range views {
 		stored += len(v.raw)
 	}
-	rows = append(rows, figure{what: "all jobs as answered", value: megabytes(int64(stored)), bar: "< " + megabytes(maxStored), word: mustBe(int64(stored), maxStored)})
+	rows = append(rows, report.Figure{What: "all jobs as answered", Value: report.Megabytes(int64(stored)), Bar: "< " + report.Megabytes(maxStored), Word: mustBe(int64(stored), maxStored)})
 	rows = append(rows, s.memoryFigures()...)
 	if start.resident > 0 {
-		rows = append(rows, figure{what: "memory, service at rest", value: megabytes(end.resident), how: fmt.Sprintf("after the warm-up %s; what Go keeps for its next use is in both", megabytes(start.resident))})
+		rows = append(rows, report.Figure{What: "memory, service at rest", Value: report.Megabytes(end.resident), How: fmt.Sprintf("after the warm-up %s; what Go keeps for its next use is in both", report.Megabytes(start.resident))})
 	}
-	return append(rows, figure{
-		what: "goroutines, files, children, temporary files", value: fmt.Sprintf("%.0f, %.0f, %.0f, %.0f", end.goroutines, end.files, end.children, end.temporary),
-		how: fmt.Sprintf("at the start %.0f, %.0f, %.0f, %.0f", start.goroutines, start.files, start.children, start.temporary),
+	return append(rows, report.Figure{
+		What: "goroutines, files, children, temporary files", Value: fmt.Sprintf("%.0f, %.0f, %.0f, %.0f", end.goroutines, end.files, end.children, end.temporary),
+		How: fmt.Sprintf("at the start %.0f, %.0f, %.0f, %.0f", start.goroutines, start.files, start.children, start.temporary),
 	}), nil
 }
 
@@ -292,31 +294,31 @@ func (c *checks) countAnswered(n int) {
 }
 
 // mustBe judges a figure that is a matter of correctness.
-func mustBe(v, bar int64) verdict {
+func mustBe(v, bar int64) report.Verdict {
 	if v <= bar {
-		return ok
+		return report.OK
 	}
 	return wrong
 }
 
-func (s *soak) memoryFigures() []figure {
-	growth := figure{what: "memory, last third's peak over the first's", bar: "≤ " + megabytes(s.effort.growth), word: unseen}
-	most := figure{what: "memory, most at once", bar: "< " + megabytes(barMemory), word: unseen}
+func (s *soak) memoryFigures() []report.Figure {
+	growth := report.Figure{What: "memory, last third's peak over the first's", Bar: "≤ " + report.Megabytes(s.effort.growth), Word: report.Unseen}
+	most := report.Figure{What: "memory, most at once", Bar: "< " + report.Megabytes(barMemory), Word: report.Unseen}
 	if !hasProc() {
-		growth.how, most.how = "needs Linux's /proc", "needs Linux's /proc"
-		return []figure{growth, most}
+		growth.How, most.How = "needs Linux's /proc", "needs Linux's /proc"
+		return []report.Figure{growth, most}
 	}
 	first, last, ever, enough := peaks(s.watch.memory, s.windows)
 	if !enough {
-		growth.how, most.how = "too few looks", "too few looks"
-		return []figure{growth, most}
+		growth.How, most.How = "too few looks", "too few looks"
+		return []report.Figure{growth, most}
 	}
 	parts := func(m memory) string {
-		return fmt.Sprintf("%s (children %s)", megabytes(m.all()), megabytes(m.children))
+		return fmt.Sprintf("%s (children %s)", report.Megabytes(m.all()), report.Megabytes(m.children))
 	}
-	growth.value, growth.word = megabytes(last.all()-first.all()), mustBe(last.all()-first.all(), s.effort.growth)
-	growth.how = fmt.Sprintf("%s, after %s; service and children, while batches ran", parts(last), parts(first))
-	most.value, most.word = megabytes(ever.all()), mustBe(ever.all(), barMemory)
-	most.how = fmt.Sprintf("%s; up to %d children; %d looks, one every %s", parts(ever), s.watch.children, len(s.watch.memory), lookEvery)
-	return []figure{growth, most}
+	growth.Value, growth.Word = report.Megabytes(last.all()-first.all()), mustBe(last.all()-first.all(), s.effort.growth)
+	growth.How = fmt.Sprintf("%s, after %s; service and children, while batches ran", parts(last), parts(first))
+	most.Value, most.Word = report.Megabytes(ever.all()), mustBe(ever.all(), barMemory)
+	most.How = fmt.Sprintf("%s; up to %d children; %d looks, one every %s", parts(ever), s.watch.children, len(s.watch.memory), lookEvery)
+	return []report.Figure{growth, most}
 }
