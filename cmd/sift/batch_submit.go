@@ -415,11 +415,9 @@ func jsonList(values [][]byte) []byte {
 
 // jsonText writes a text as JSON, without the escapes that only HTML needs.
 func jsonText(s string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
+	b, err := sift.EncodeJSON(s)
+	if err != nil {
 		panic(fmt.Sprintf("a string cannot fail to encode: %v", err))
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return b
 }

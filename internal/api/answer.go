@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -258,13 +256,11 @@ func (s *Server) writeJSON(w http.ResponseWriter, x *exchange, status int, v any
 
 // encode gives the JSON of a plain struct.
 func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := sift.EncodeJSON(v)
+	if err != nil {
 		panic("api: plain structs cannot fail to encode: " + err.Error())
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return b
 }
 
 // write sends a whole answer.

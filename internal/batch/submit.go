@@ -23,9 +23,8 @@ const fullRetryAfter = time.Minute
 const maxList = 1 << 20
 
 // maxLists is what the lists of a caller's jobs may take, in bytes, where the
-// configuration does not say it. At more the
-// caller's own finished jobs go, so that nobody can push out the results of
-// others with lists that nothing comes of.
+// configuration does not say it. At more the caller's own finished jobs go, so
+// that nobody can push out the results of others with lists that nothing comes of.
 const maxLists = 8 << 20
 
 // Submit makes a job of a list, or finds the one that the same caller has made
@@ -144,7 +143,7 @@ func (r *Runner) newJob(caller sift.Caller, targets []sift.Target) (NewJob, erro
 		}
 		o := optionsOf(t)
 		list = append(list, r.cfg.canonical(url, o))
-		stored, err := encode(o)
+		stored, err := sift.EncodeJSON(o)
 		if err != nil {
 			return NewJob{}, sift.AsFailure(err)
 		}

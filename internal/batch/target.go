@@ -100,18 +100,6 @@ func (t NewTarget) target() (sift.Target, error) {
 	}, nil
 }
 
-// encode writes compact JSON, without the escapes for HTML that would make it
-// longer than what the caller wrote.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
 // storable finds what would not be read back as it was written, so that a list
 // could be taken for another.
 func storable(t sift.Target) error {
@@ -131,7 +119,7 @@ func storable(t sift.Target) error {
 
 // idemKey is the key of a caller's canonical list.
 func idemKey(caller string, list []canonical) (string, error) {
-	b, err := encode(list)
+	b, err := sift.EncodeJSON(list)
 	if err != nil {
 		return "", err
 	}

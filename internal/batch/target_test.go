@@ -68,7 +68,7 @@ func key(t *testing.T, caller string, targets ...sift.Target) string {
 // the list of those outside.
 func TestEveryFieldOfATargetIsStoredAndInItsKey(t *testing.T) {
 	full := filled(t)
-	stored, err := encode(optionsOf(full))
+	stored, err := sift.EncodeJSON(optionsOf(full))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestTheCanonicalFormIsCompactInAFixedOrderWithDefaults(t *testing.T) {
 	}
 	const want = `[{"url":"http://one/","mode":"clean","pages":"","grep":"","max_age":3600,"max_chars":100000,"offset":0,"snapshot":"","timeout":20},` +
 		`{"url":"http://two/?a&b","mode":"text","pages":"1-3","grep":"<b>","max_age":0,"max_chars":10,"offset":5,"snapshot":"s","timeout":2.5}]`
-	got, err := encode(list)
+	got, err := sift.EncodeJSON(list)
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -140,7 +140,7 @@ func FuzzWhatIsStoredOfATargetIsReadBack(f *testing.F) {
 		if storable(want) != nil {
 			return
 		}
-		stored, err := encode(optionsOf(want))
+		stored, err := sift.EncodeJSON(optionsOf(want))
 		if err != nil || !json.Valid(stored) || strings.Contains(string(stored), "\n") {
 			t.Fatalf("%s, %v", stored, err)
 		}

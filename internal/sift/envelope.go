@@ -2,7 +2,6 @@ package sift
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,14 +88,12 @@ type Answer struct {
 // brace. It is computed once.
 func (a *Answer) encode() []byte {
 	a.once.Do(func() {
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
 		type plain Answer // drops methods; the sync.Once inside is unexported and not encoded
-		if err := e.Encode((*plain)(a)); err != nil {
+		whole, err := EncodeJSON((*plain)(a))
+		if err != nil {
 			panic(fmt.Sprintf("sift: an Answer cannot fail to encode: %v", err))
 		}
-		body := bytes.TrimSuffix(b.Bytes(), []byte("}\n"))
+		body := bytes.TrimSuffix(whole, []byte("}"))
 		a.encoded = append([]byte(`{"success":true,`), body[1:]...)
 	})
 	return a.encoded
