@@ -234,11 +234,7 @@ func fetchPatiently(ctx context.Context, fetch fetchFunc, t sift.Target) (answer
 			s := left.Seconds()
 			t.Timeout = &s
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if pause(ctx, wait) != nil {
 			return a, err
 		}
 	}

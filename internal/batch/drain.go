@@ -46,13 +46,7 @@ func (r *Runner) work(ctx, fetching context.Context, jobs *sync.WaitGroup) {
 		default:
 			wait = firstStoreWait
 		}
-		timer := time.NewTimer(rest)
-		select {
-		case <-r.wake:
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		pause(ctx, rest, r.wake)
 	}
 }
 
@@ -101,6 +95,17 @@ func (r *Runner) claimJob(ctx context.Context) (Claimed, bool, error) {
 	write, done := recording(ctx)
 	defer done()
 	return r.cfg.Store.ClaimJob(write)
+}
+
+// pause waits for d, or for ctx to end, or for something to come from sooner.
+func pause(ctx context.Context, d time.Duration, sooner <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-sooner:
+	case <-ctx.Done():
+	}
 }
 
 // between is a wait of about d, and d at most, so that those who began to wait
@@ -299,13 +304,7 @@ func (d *drain) fetch(ctx, fetching context.Context, t ClaimedTarget, limit int)
 			return o, came
 		}
 		d.giveToken()
-		timer := time.NewTimer(between(wait))
-		select {
-		case <-timer.C:
-		case <-d.state.cancelled:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		pause(ctx, between(wait), d.state.cancelled)
 	}
 }
 
@@ -483,14 +482,8 @@ func (d *drain) retry(ctx context.Context, write func(context.Context) error) {
 	try := func() {
 		defer d.retrying.Add(-1)
 		for wait := firstStoreWait; ; wait = min(2*wait, longestStoreWait) {
-			timer := time.NewTimer(between(wait))
-			select {
-			case <-timer.C:
-			case <-ctx.Done():
-				timer.Stop()
-				return
-			}
-			if record(ctx, write) == nil {
+			pause(ctx, between(wait), nil)
+			if ctx.Err() != nil || record(ctx, write) == nil {
 				return
 			}
 		}
