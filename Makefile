@@ -61,9 +61,9 @@ cross: ## the platforms of a release
 	GOOS=darwin GOARCH=amd64 $(BUILD) -o dist/sift-darwin-amd64 ./cmd/sift
 	GOOS=darwin GOARCH=arm64 $(BUILD) -o dist/sift-darwin-arm64 ./cmd/sift
 
-deps: ## what the tests need: Go modules, and Debian's tesseract-ocr when there is none
+deps: ## what the tests need: Go modules, and Debian's tesseract-ocr and jq when there are none
 	$(GO) mod download
-	@./tools/deps.sh tesseract:tesseract-ocr
+	@./tools/deps.sh tesseract:tesseract-ocr jq:jq
 
 clean:
 	rm -rf bin dist
