@@ -167,6 +167,7 @@ func TestAClientThatGoesAwayLeavesNothingBehind(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
+	s.connectStore(t, keyOf("ann"))
 	goroutines, files := s.metric(t, "go_goroutines"), openFiles(t, s.Process.Pid)
 
 	for _, n := range []string{"1", "2", "3"} {
@@ -215,6 +216,35 @@ func openFiles(t *testing.T, pid int) int {
 		t.Fatal(err)
 	}
 	return len(list)
+}
+
+// connectStore makes the service open every connection to its store that it ever
+// will: one that writes, and three that read, of which each is opened when the
+// others are in use. They are no leak, whenever it comes to that.
+func (s *server) connectStore(t *testing.T, key string) {
+	t.Helper()
+	look(t, "the store has all its connections", time.Millisecond, func() bool {
+		var all []<-chan reply
+		for range 12 {
+			all = append(all, later(func() reply { return ask(http.MethodGet, s.url+"/v1/batch", key, "") }))
+		}
+		for _, one := range all {
+			if got := receive(t, "a list of jobs", one); got.status != http.StatusOK {
+				t.Fatalf("%+v", got)
+			}
+		}
+		open := 0
+		links, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(s.Process.Pid), "fd", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range links {
+			if to, err := os.Readlink(l); err == nil && filepath.Base(to) == "sift.db" {
+				open++
+			}
+		}
+		return open == 4
+	})
 }
 
 func TestAClientThatLeavesTheQueueGivesItsPlaceAndItsFileBack(t *testing.T) {
