@@ -45,35 +45,12 @@ const (
 	DefaultPassages = 5
 )
 
-// MethodExtractive is the method of what Extract gives.
-const MethodExtractive = "extractive"
-
-// Digest is what a content says to a question. With no passages nothing in it
-// answers the question, and Answer says so.
-type Digest struct {
-	Question string    `json:"question"`
-	Method   string    `json:"method"`
-	Answer   string    `json:"answer"`   // of the best passage the sentence that has most of the question, to the letter; a line for each question in one
-	Passages []Passage `json:"passages"` // in the order of the content; never null
-}
-
-// Passage is a part of the content: the characters from Start to End are Text.
-type Passage struct {
-	N       int     `json:"n"` // from 1
-	Text    string  `json:"text"`
-	Heading string  `json:"heading"`        // the headings it stands under, "A > B"
-	Page    int     `json:"page,omitempty"` // of a PDF
-	Start   int     `json:"start"`
-	End     int     `json:"end"`
-	Score   float64 `json:"score"` // 0 to about 1; only the order of those of one question means something
-}
-
 // Extract gives the passages of t that answer the question. The error is a
 // Failure: invalid for what is no question, timeout or cancel when ctx ends.
-func Extract(ctx context.Context, t Text, question string, o Options) (Digest, error) {
+func Extract(ctx context.Context, t Text, question string, o Options) (sift.Digest, error) {
 	r, err := Rank(ctx, t, question, o)
 	if err != nil {
-		return Digest{}, err
+		return sift.Digest{}, err
 	}
 	return r.Digest(), nil
 }
@@ -83,7 +60,7 @@ func Extract(ctx context.Context, t Text, question string, o Options) (Digest, e
 type Ranking struct {
 	// Passages are the best, at most MaxRanked, the best first, N being the rank.
 	// They may overlap in what they say, and none of them need answer the question.
-	Passages []Passage
+	Passages []sift.Passage
 
 	// Answered says that the question is answered, as far as words can tell.
 	Answered bool
@@ -140,8 +117,8 @@ func ended(err error) error {
 }
 
 // passage gives a candidate as a Passage, without its number.
-func (r *ranking) passage(s scored) Passage {
-	return Passage{
+func (r *ranking) passage(s scored) sift.Passage {
+	return sift.Passage{
 		Text: strings.Clone(r.t.Content[s.from:s.to]), Heading: r.trail(int(s.heading)), Page: int(s.page),
 		Start: int(s.start), End: int(s.end), Score: math.Round(s.score*1000) / 1000,
 	}
@@ -197,18 +174,18 @@ func (r *ranking) phrasesIn(c *candidate) bool {
 }
 
 // Digest picks what goes into the answer, in the order of the ranking.
-func (k *Ranking) Digest() Digest {
+func (k *Ranking) Digest() sift.Digest {
 	if !k.Answered {
-		return Digest{Question: k.question, Method: MethodExtractive, Answer: k.nothing(), Passages: []Passage{}}
+		return sift.Digest{Question: k.question, Method: sift.DigestExtractive, Answer: k.nothing(), Passages: []sift.Passage{}}
 	}
 	order, firsts := k.order()
-	return k.digest(MethodExtractive, order, firsts)
+	return k.digest(sift.DigestExtractive, order, firsts)
 }
 
 // DigestOf picks in another order, in which another measure has its say: order
 // lists indices of Passages, the best first, and need not list all. Whether the
 // question is answered is the caller's to know. With nothing in order it is not.
-func (k *Ranking) DigestOf(method string, order []int) Digest {
+func (k *Ranking) DigestOf(method sift.DigestMethod, order []int) sift.Digest {
 	var of []scored
 	for _, i := range order {
 		if i >= 0 && i < len(k.scored) {
@@ -216,14 +193,14 @@ func (k *Ranking) DigestOf(method string, order []int) Digest {
 		}
 	}
 	if len(of) == 0 {
-		return Digest{Question: k.question, Method: method, Answer: k.nothing(), Passages: []Passage{}}
+		return sift.Digest{Question: k.question, Method: method, Answer: k.nothing(), Passages: []sift.Passage{}}
 	}
 	return k.digest(method, of, 1)
 }
 
 // digest picks from order within the budget. The answer is from the first few.
-func (k *Ranking) digest(method string, order []scored, firsts int) Digest {
-	d := Digest{Question: k.question, Method: method, Passages: []Passage{}}
+func (k *Ranking) digest(method sift.DigestMethod, order []scored, firsts int) sift.Digest {
+	d := sift.Digest{Question: k.question, Method: method, Passages: []sift.Passage{}}
 	picked := k.pick(order)
 	var answer []string
 	for i, s := range picked {

@@ -17,7 +17,7 @@ import (
 	"sift.build/sift/internal/sift"
 )
 
-func extract(t testing.TB, text Text, question string, o Options) Digest {
+func extract(t testing.TB, text Text, question string, o Options) sift.Digest {
 	t.Helper()
 	d, err := Extract(t.Context(), text, question, o)
 	if err != nil {
@@ -28,7 +28,7 @@ func extract(t testing.TB, text Text, question string, o Options) Digest {
 }
 
 // holds is what every digest has to hold.
-func holds(t testing.TB, text Text, d Digest, o Options) {
+func holds(t testing.TB, text Text, d sift.Digest, o Options) {
 	t.Helper()
 	runes := []rune(text.Content)
 	total, last := 0, 0
@@ -51,7 +51,7 @@ func holds(t testing.TB, text Text, d Digest, o Options) {
 	if total > o.MaxChars || len(d.Passages) > o.MaxPassages {
 		t.Errorf("%d characters in %d passages, want at most %d in %d", total, len(d.Passages), o.MaxChars, o.MaxPassages)
 	}
-	if d.Passages == nil || d.Answer == "" || d.Method != MethodExtractive {
+	if d.Passages == nil || d.Answer == "" || d.Method != sift.DigestExtractive {
 		t.Errorf("digest %+v has no list of passages, no answer or no method", d)
 	}
 }
@@ -134,7 +134,7 @@ func TestADigestIsWrittenAsTheContractSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d Digest
+	var d sift.Digest
 	if err := json.Unmarshal(b, &d); err != nil {
 		t.Fatal(err)
 	}

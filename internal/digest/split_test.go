@@ -194,7 +194,7 @@ func TestAPassageStandsOnOnePageAndUnderItsHeadings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(r.Passages, func(a, b Passage) int { return a.Start - b.Start })
+	slices.SortFunc(r.Passages, func(a, b sift.Passage) int { return a.Start - b.Start })
 	type where struct {
 		Text, Heading string
 		Page          int
