@@ -136,8 +136,15 @@ type Spec struct {
 	// calls and MaxFile leave a child none of these, so that nobody needs to
 	// watch what it holds. A Go worker can use some 60 MB less than this.
 	Memory int64
-	CPU    time.Duration // processor time, rounded up to whole seconds
-	Wall   time.Duration // from its start; waiting for memory is not counted
+	// Addresses bounds, beside Memory, by how much the address space of a worker
+	// may grow (RLIMIT_AS; Linux only); 0: not at all bounded. A worker that
+	// works in Go's heap needs it: Go reserves addresses and maps memory over
+	// them, and Linux holds such a mapping against RLIMIT_DATA only afterwards,
+	// so that one allocation of any size gets through. 64 MiB more than Memory
+	// is right, since the heap grows by reservations of that size.
+	Addresses int64
+	CPU       time.Duration // processor time, rounded up to whole seconds
+	Wall      time.Duration // from its start; waiting for memory is not counted
 	// MaxOutput is how many bytes read may see. A child that has more to say
 	// is killed.
 	MaxOutput int64
@@ -178,6 +185,8 @@ func (s *Spec) check(budget int64) error {
 		return errors.New("a child has one input")
 	case s.Memory <= 0 || s.CPU <= 0 || s.Wall <= 0 || s.MaxOutput <= 0:
 		return errors.New("memory, processor time, wall time and output of a child must be bounded")
+	case s.Addresses < 0 || s.Addresses > 0 && s.Worker == "":
+		return errors.New("only the address space of a worker is bounded")
 	case s.Memory < minMemory:
 		return fmt.Errorf("a child cannot begin with %d bytes of memory", s.Memory)
 	case s.MaxFile < 0 || s.Procs < 0 || s.Nice < 0 || s.Nice > 19:

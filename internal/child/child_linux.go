@@ -121,6 +121,9 @@ func confine(o *orders) (missing []string, err error) {
 	if err := setLimits(o); err != nil {
 		return nil, err
 	}
+	if err := limitAddresses(o.Addresses); err != nil {
+		return nil, err
+	}
 	rules, noRules := newRuleset()
 	if noRules == nil {
 		// While files can still be opened.
@@ -178,4 +181,25 @@ func yield(o *orders) {
 			}
 		}
 	}
+}
+
+// limitAddresses lets the address space of this process grow by so much.
+func limitAddresses(more int64) error {
+	if more == 0 || raceDetector {
+		return nil
+	}
+	b, err := os.ReadFile("/proc/self/statm") // its first number is the size in pages
+	if err != nil {
+		return fmt.Errorf("limit on addresses: %w", err)
+	}
+	first, _, _ := bytes.Cut(b, []byte(" "))
+	pages, err := strconv.ParseUint(string(first), 10, 64)
+	if err != nil {
+		return fmt.Errorf("limit on addresses: %w", err)
+	}
+	n := pages*uint64(os.Getpagesize()) + uint64(more)
+	if err := syscall.Setrlimit(unix.RLIMIT_AS, &syscall.Rlimit{Cur: n, Max: n}); err != nil {
+		return fmt.Errorf("limit on addresses: %w", err)
+	}
+	return nil
 }

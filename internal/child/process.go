@@ -25,20 +25,21 @@ const (
 // nobody else on the host can read it, other than arguments and environment.
 // Words are bytes, not strings, as paths and arguments need not be UTF-8.
 type orders struct {
-	Worker   string
-	Config   []byte
-	Program  string
-	Args     [][]byte
-	Env      [][]byte // of a program; a worker has its own from the start
-	Fork     bool
-	HasInput bool
-	Read     [][]byte
-	Write    [][]byte
-	MaxFile  int64
-	Memory   int64
-	CPU      int64 // seconds
-	Nice     int
-	Procs    int
+	Worker    string
+	Config    []byte
+	Program   string
+	Args      [][]byte
+	Env       [][]byte // of a program; a worker has its own from the start
+	Fork      bool
+	HasInput  bool
+	Read      [][]byte
+	Write     [][]byte
+	MaxFile   int64
+	Memory    int64
+	Addresses int64
+	CPU       int64 // seconds
+	Nice      int
+	Procs     int
 }
 
 // maxOrders bounds what a child reads as its orders: config and words within
@@ -71,7 +72,7 @@ func encodeOrders(s *Spec) ([]byte, error) {
 		Worker: s.Worker, Config: s.Config, Program: s.Program, Args: words(s.Args), Fork: s.Fork,
 		HasInput: s.Input != nil || s.Data != nil,
 		Read:     words(s.ReadPaths), Write: words(s.WritePaths),
-		MaxFile: s.MaxFile, Memory: s.Memory, CPU: cpuSeconds(s.CPU), Nice: s.Nice, Procs: s.Procs,
+		MaxFile: s.MaxFile, Memory: s.Memory, Addresses: s.Addresses, CPU: cpuSeconds(s.CPU), Nice: s.Nice, Procs: s.Procs,
 	}
 	if s.Program != "" {
 		o.Env = words(s.Env)

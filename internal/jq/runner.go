@@ -267,7 +267,8 @@ func (r *Runner) run(ctx context.Context, q Query) (*outcome, error) {
 	_, err = r.launcher.Run(ctx, child.Spec{
 		Worker: workerName, Config: config, Data: q.Body,
 		Procs:  2, // one of them can always look at the memory
-		Memory: r.limits.memory, CPU: r.limits.cpu, Wall: r.limits.wall, MaxOutput: maxStdout,
+		Memory: r.limits.memory, Addresses: r.limits.memory + 64<<20,
+		CPU: r.limits.cpu, Wall: r.limits.wall, MaxOutput: maxStdout,
 	}, func(stdout io.Reader) error { return h.hear(stdout) })
 	if err != nil && errors.Is(context.Cause(ctx), context.Canceled) {
 		return nil, errLeft
