@@ -60,16 +60,25 @@ func Extract(ctx context.Context, t Text, question string, o Options) (sift.Dige
 type Ranking struct {
 	// Passages are the best, at most MaxRanked, the best first, N being the rank.
 	// They may overlap in what they say, and none of them need answer the question.
+	// After RankAll others follow.
 	Passages []sift.Passage
 
-	// Answered says that the question is answered, as far as words can tell.
+	// Ranked is how many of Passages have a word of the question, in themselves or
+	// in a heading above. The others stand in the order of the content.
+	Ranked int
+
+	// Answered says that the question is answered, as far as words can tell, and
+	// Margin by how much of its words it is so: which share one passage has, less
+	// the share that is enough. Below 0 it is not.
 	Answered bool
+	Margin   float64
 
 	question string
 	options  Options
 	q        *question
 	r        *ranking
-	scored   []scored
+	scored   []scored // as many as Passages
+	looked   int      // so many of them, the best, were looked at closely
 }
 
 // MaxRanked is how many passages Rank gives for each question in one.
@@ -77,6 +86,21 @@ const MaxRanked = candidateMax
 
 // Rank ranks the passages of t. Its errors are those of Extract.
 func Rank(ctx context.Context, t Text, question string, o Options) (Ranking, error) {
+	return rank(ctx, t, question, o, 0)
+}
+
+// RankAll is Rank with the passages that words do not bring to the top, for
+// another measure to find an answer in that shares no word with the question. At
+// most limit passages come back: all of the content where it has no more, else
+// those that Rank gives, the others that have a word of the question in the order
+// of their score, and in what room is left some that have none, taken evenly from
+// the whole content. What is quoted in the question is in all of them.
+func RankAll(ctx context.Context, t Text, question string, o Options, limit int) (Ranking, error) {
+	return rank(ctx, t, question, o, limit)
+}
+
+// rank gives the best, and others up to limit.
+func rank(ctx context.Context, t Text, question string, o Options, limit int) (Ranking, error) {
 	if o.MaxChars <= 0 {
 		o.MaxChars = DefaultChars
 	}
@@ -87,7 +111,7 @@ func Rank(ctx context.Context, t Text, question string, o Options) (Ranking, err
 	if err != nil {
 		return Ranking{}, err
 	}
-	r, err := newRanking(ctx, t, q, sizesFor(o.MaxChars))
+	r, err := newRanking(ctx, t, q, sizesFor(o.MaxChars), limit > 0)
 	if err != nil {
 		return Ranking{}, ended(err)
 	}
@@ -95,15 +119,56 @@ func Rank(ctx context.Context, t Text, question string, o Options) (Ranking, err
 	if err != nil {
 		return Ranking{}, ended(err)
 	}
+	others, ranked := r.others(best, limit-len(best))
 	best = r.withPhrases(best)
-	out := Ranking{question: question, options: o, q: q, r: r, scored: best}
-	for i, s := range best {
+	out := Ranking{question: question, options: o, q: q, r: r, scored: best, looked: len(best), Margin: -r.enough()}
+	if len(best) > 0 {
+		out.Margin += slices.Max(r.confidence(best))
+		out.Answered = out.Margin >= 0
+	}
+	with := r.withPhrases(others[:ranked])
+	out.Ranked = len(best) + len(with)
+	out.scored = slices.Concat(best, with, r.withPhrases(others[ranked:]))
+	for i, s := range out.scored {
 		p := r.passage(s)
 		p.N = i + 1
 		out.Passages = append(out.Passages, p)
 	}
-	out.Answered = len(best) > 0 && slices.Max(r.confidence(best)) >= r.enough()
 	return out, nil
+}
+
+// others gives at most n of the passages that are not among the best: first
+// those that have a word of the question, by their score, then such as have none,
+// taken evenly. It also says how many of the first kind there are.
+func (r *ranking) others(best []scored, n int) (out []scored, ranked int) {
+	if n <= 0 {
+		return nil, 0
+	}
+	taken := make(map[int]bool, len(best))
+	for _, s := range best {
+		taken[s.index] = true
+	}
+	var with, without []int
+	for i := range r.candidates {
+		switch {
+		case taken[i]:
+		case r.base[i] > 0:
+			with = append(with, i)
+		default:
+			without = append(without, i)
+		}
+	}
+	slices.SortStableFunc(with, func(a, b int) int { return cmp.Compare(r.base[b], r.base[a]) })
+	with = with[:min(len(with), n)]
+	for _, i := range with {
+		out = append(out, scored{candidate: r.candidates[i], index: i, score: float64(r.base[i])})
+	}
+	left := min(n-len(with), len(without))
+	for j := range left {
+		i := without[j*len(without)/left]
+		out = append(out, scored{candidate: r.candidates[i], index: i})
+	}
+	return out, len(with)
 }
 
 func ended(err error) error {
@@ -153,7 +218,13 @@ func (r *ranking) withPhrases(in []scored) []scored {
 	if len(r.q.phrases) == 0 {
 		return in
 	}
-	return slices.DeleteFunc(in, func(s scored) bool { return !r.phrasesIn(&s.candidate) })
+	var out []scored
+	for i := range in {
+		if r.phrasesIn(&in[i].candidate) {
+			out = append(out, in[i])
+		}
+	}
+	return out
 }
 
 func (r *ranking) phrasesIn(c *candidate) bool {
@@ -182,20 +253,75 @@ func (k *Ranking) Digest() sift.Digest {
 	return k.digest(sift.DigestExtractive, order, firsts)
 }
 
-// DigestOf picks in another order, in which another measure has its say: order
-// lists indices of Passages, the best first, and need not list all. Whether the
-// question is answered is the caller's to know. With nothing in order it is not.
-func (k *Ranking) DigestOf(method sift.DigestMethod, order []int) sift.Digest {
+// Choice is another order of the passages of a Ranking, in which another
+// measure has its say.
+type Choice struct {
+	Method sift.DigestMethod
+	Order  []int // indices of Passages, the best first; not all need be there
+
+	// Scores are what is written as the scores of the passages in Order, from 0 to
+	// 1. Without them it is the score of their words.
+	Scores []float64
+
+	// Firsts is how many passages at the beginning of Order have a line each in the
+	// answer. 0: one has.
+	Firsts int
+}
+
+// DigestOf picks in another order. Whether the question is answered is the
+// caller's to know. With nothing in the order it is not.
+func (k *Ranking) DigestOf(c Choice) sift.Digest {
 	var of []scored
-	for _, i := range order {
-		if i >= 0 && i < len(k.scored) {
-			of = append(of, k.scored[i])
+	for at, i := range c.Order {
+		if i < 0 || i >= len(k.scored) {
+			continue
 		}
+		s := k.scored[i]
+		if at < len(c.Scores) {
+			s.score = c.Scores[at]
+		}
+		of = append(of, s)
 	}
 	if len(of) == 0 {
-		return sift.Digest{Question: k.question, Method: method, Answer: k.nothing(), Passages: []sift.Passage{}}
+		return sift.Digest{Question: k.question, Method: c.Method, Answer: k.nothing(), Passages: []sift.Passage{}}
 	}
-	return k.digest(method, of, 1)
+	return k.digest(c.Method, of, max(c.Firsts, 1))
+}
+
+// Order gives the indices of Passages in the order in which Digest picks from
+// them, without leaving out what is far behind: the best for each question in one
+// that is answered, the number of which is firsts, then the others that Rank
+// gives.
+func (k *Ranking) Order() (order []int, firsts int) {
+	best := k.firsts()
+	order = slices.Clone(best)
+	for i := range k.looked {
+		if !slices.Contains(best, i) {
+			order = append(order, i)
+		}
+	}
+	return order, len(best)
+}
+
+// Lead gives what belongs to passage i though it stands before it: the header
+// row of its table, or what introduces its list. It may be empty.
+func (k *Ranking) Lead(i int) string {
+	c := k.scored[i]
+	lead := k.r.t.Content[c.lead[0]:c.lead[1]]
+	return strings.TrimSpace(strings.ToValidUTF8(lead[:min(len(lead), leadBytes)], ""))
+}
+
+// Sentences gives the sentences, items, lines and rows of passage i, of which
+// the answer of a digest is one.
+func (k *Ranking) Sentences(i int) []string {
+	c := k.scored[i]
+	var out []string
+	for s := range sentencesOf(k.r.t.Content[c.from:c.to]) {
+		if s = clip(strings.TrimSpace(s), answerChars); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // digest picks from order within the budget. The answer is from the first few.
@@ -239,29 +365,34 @@ func (k *Ranking) nothing() string {
 	return "Nothing on this page answers the question. Not on the page: " + strings.Join(missing, ", ") + "."
 }
 
+// firsts gives for each question in one that is answered its best passage, by
+// score.
+func (k *Ranking) firsts() []int {
+	var firsts []int
+	looked := k.scored[:k.looked]
+	for a, confidence := range k.r.confidence(looked) {
+		best := 0
+		for i, s := range looked {
+			if s.of[a] > looked[best].of[a] {
+				best = i
+			}
+		}
+		if confidence >= k.r.enough() && !slices.Contains(firsts, best) {
+			firsts = append(firsts, best)
+		}
+	}
+	slices.SortStableFunc(firsts, func(a, b int) int { return cmp.Compare(looked[b].score, looked[a].score) })
+	return firsts
+}
+
 // order is that in which passages are picked: for each question in one its best,
 // then by score, those left out that are far behind. It also says how many are
 // the best of a question.
 func (k *Ranking) order() (order []scored, firsts int) {
-	has := func(s scored) bool {
-		return slices.ContainsFunc(order, func(o scored) bool { return o.index == s.index })
-	}
-	for a, confidence := range k.r.confidence(k.scored) {
-		best := 0
-		for i, s := range k.scored {
-			if s.of[a] > k.scored[best].of[a] {
-				best = i
-			}
-		}
-		if confidence >= k.r.enough() && !has(k.scored[best]) {
-			order = append(order, k.scored[best])
-		}
-	}
-	slices.SortStableFunc(order, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	firsts = len(order)
-	for _, s := range k.scored {
-		if s.score >= farBehind*k.scored[0].score && !has(s) {
-			order = append(order, s)
+	all, firsts := k.Order()
+	for at, i := range all {
+		if at < firsts || k.scored[i].score >= farBehind*k.scored[0].score {
+			order = append(order, k.scored[i])
 		}
 	}
 	return order, firsts

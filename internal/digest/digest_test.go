@@ -222,7 +222,7 @@ func TestAnotherMeasureCanDecideTheOrder(t *testing.T) {
 	if err != nil || len(r.Passages) < 3 {
 		t.Fatal(len(r.Passages), err)
 	}
-	d := r.DigestOf("hybrid", []int{2, 99, -1, 0, 1})
+	d := r.DigestOf(Choice{Method: "hybrid", Order: []int{2, 99, -1, 0, 1}})
 	got := []string{d.Passages[0].Text, d.Passages[1].Text}
 	want := []string{r.Passages[0].Text, r.Passages[2].Text}
 	slices.Sort(got)
@@ -230,7 +230,7 @@ func TestAnotherMeasureCanDecideTheOrder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || d.Method != "hybrid" || !strings.Contains(r.Passages[2].Text, d.Answer) {
 		t.Errorf("%s, method %s, answer %s", diff, d.Method, d.Answer)
 	}
-	if d := r.DigestOf("hybrid", nil); len(d.Passages) != 0 || !strings.HasPrefix(d.Answer, "Nothing on this page") {
+	if d := r.DigestOf(Choice{Method: "hybrid"}); len(d.Passages) != 0 || !strings.HasPrefix(d.Answer, "Nothing on this page") {
 		t.Errorf("%+v", d)
 	}
 }
@@ -397,7 +397,7 @@ func TestTheMemoryForAHostileTextIsBounded(t *testing.T) {
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		r, err := newRanking(t.Context(), text, q, sizesFor(DefaultChars))
+		r, err := newRanking(t.Context(), text, q, sizesFor(DefaultChars), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,6 +35,9 @@
 //
 // Of two questions in one, each gets its best passage.
 //
+// RankAll also gives passages that share no word with the question, for another
+// measure to rank, and DigestOf picks in the order that comes of it.
+//
 // # Nothing
 //
 // When no passage has enough of the question, the list of passages is empty and
@@ -45,6 +48,6 @@
 //
 // A question has at most 1,000 characters. Time is linear in the size of the
 // content, about 40 ms for a megabyte, and the context is looked at every
-// 64 KiB. Memory is a few bytes for each passage that has a word of the question,
-// at most 16 for each byte of a content made for it.
+// 64 KiB. Memory is a few bytes for each passage that has a word of the question
+// (RankAll: for each passage), at most 16 for each byte of a content made for it.
 package digest

@@ -86,7 +86,9 @@ type ranking struct {
 	ideal  []float64 // what a passage with all of its terms would have
 	known  []float64 // the share of it that stands anywhere in the content
 	absent []bool    // for each word of the question
+	base   []float32 // for each candidate, what it is worth at first sight
 
+	all     bool // candidates are also those that have no word of the question
 	lexer   lexer
 	reader  reader
 	matcher *matcher
@@ -99,14 +101,14 @@ type ranking struct {
 const contentMax = 1 << 31
 
 // newRanking reads the whole content once.
-func newRanking(ctx context.Context, t Text, q *question, size sizes) (*ranking, error) {
+func newRanking(ctx context.Context, t Text, q *question, size sizes, all bool) (*ranking, error) {
 	if len(t.Content) >= contentMax {
 		return nil, sift.Fail(sift.CodeTooLong, "the content is too long to be searched for an answer")
 	}
 	r := &ranking{
 		t: t, q: q, df: make([]float64, len(q.terms)), matcher: newMatcher(q),
 		counts: make([]hit, len(q.terms)), reader: reader{markdown: t.Markdown},
-		heads: make([]head, len(t.Headings)), parents: parents(t.Headings),
+		heads: make([]head, len(t.Headings)), parents: parents(t.Headings), all: all,
 	}
 	r.lexer.emit = r.count
 	s := splitter{t: t, size: size, emit: r.take}
@@ -170,7 +172,7 @@ func (r *ranking) take(p piece) {
 		lead := r.t.Content[p.lead.from:p.lead.to]
 		leadWords = r.lexer.run(r.reader.of(lead[:min(len(lead), leadBytes)]))
 	}
-	if len(r.touched) == 0 && !headed {
+	if len(r.touched) == 0 && !headed && !r.all {
 		return
 	}
 	first := len(r.pool)
@@ -346,6 +348,7 @@ func (s *scorer) covers(term uint16, n float64) {
 func (r *ranking) best(ctx context.Context, n int) ([]scored, error) {
 	s := r.scorer()
 	base := make([]float32, len(r.candidates))
+	r.base = base
 	tops := make([]top, r.q.aspects)
 	for i := range r.candidates {
 		if i%4096 == 0 {
