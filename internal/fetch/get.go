@@ -21,6 +21,10 @@ type Request struct {
 	// first request only: after a redirect they would speak of another page.
 	ETag, LastModified string
 
+	// AcceptDatetime asks an archive for the copy of about this time (RFC 7089,
+	// section 2.1.1). It goes with every hop; zero: it is not sent.
+	AcceptDatetime time.Time
+
 	Restricted bool          // no address and no cause in errors, no address in the Response
 	Timeout    time.Duration // of the whole Get; zero, or above the configured one: that
 
@@ -44,6 +48,13 @@ type Response struct {
 	ETag, LastModified           string
 	CacheControl                 string
 	RetryAfter                   time.Duration
+
+	// Memento says that this is an archived copy, and of when
+	// (Memento-Datetime; UTC). Zero: it does not say so.
+	Memento time.Time
+	// Link is the Link header, its values joined by ", ". Of one over 8 KiB
+	// the links at its end are left out.
+	Link string
 
 	Body *Body // after content decoding; of a status of 400 and more at most 64 KiB
 
@@ -169,6 +180,9 @@ func (ch *chain) header(cookie string) (h http.Header, conditional bool) {
 	if cookie != "" {
 		h.Set("Cookie", cookie)
 	}
+	if t := ch.request.AcceptDatetime; !t.IsZero() {
+		h.Set("Accept-Datetime", t.UTC().Format(http.TimeFormat))
+	}
 	if len(ch.hops) > 0 {
 		return h, false
 	}
@@ -195,6 +209,11 @@ func (ch *chain) next(at *guard.URL, p *page, before string) (*guard.URL, error)
 		return ch.reference(at, location)
 	}
 	if p.status/100 != 2 || p.body == nil {
+		return nil, nil
+	}
+	if p.header.Get("Memento-Datetime") != "" {
+		// An archived page is what it was. Its refresh would lead to the page
+		// of today, where it is not to another copy.
 		return nil, nil
 	}
 	r, base, ok := refresh{}, "", false
@@ -276,6 +295,8 @@ func (ch *chain) response(at *guard.URL, p *page, conditional bool) (*Response, 
 		ETag:            validator(p.header.Get("ETag")),
 		LastModified:    validator(p.header.Get("Last-Modified")),
 		RetryAfter:      retryAfter(p.header.Get("Retry-After"), ch.client.now()),
+		Memento:         memento(p.header.Get("Memento-Datetime")),
+		Link:            links(p.header.Values("Link")),
 		Body:            p.body,
 		Partial:         p.partial != "",
 		PartialReason:   p.partial,
@@ -309,6 +330,44 @@ func validator(s string) string {
 		return ""
 	}
 	return s
+}
+
+// memento reads a Memento-Datetime; one that is no date is as good as none.
+func memento(s string) time.Time {
+	t, err := http.ParseTime(strings.TrimSpace(s))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// maxLink bounds the Link header that is handed on.
+const maxLink = 8 << 10
+
+// links joins the values of a Link header. What is too long is cut between
+// two links: half a link would be a wrong one.
+func links(values []string) string {
+	s := strings.Join(values, ", ")
+	if s = clip(s, 3*len(s)); len(s) <= maxLink {
+		return s
+	}
+	end, inURI, quoted := 0, false, false
+	for i := 0; i <= maxLink; i++ {
+		switch c := s[i]; {
+		case inURI:
+			inURI = c != '>'
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '<':
+			inURI = true
+		case c == ',':
+			end = i
+		}
+	}
+	return strings.TrimSpace(s[:end])
 }
 
 // retryAfter reads a Retry-After: seconds or a date.
