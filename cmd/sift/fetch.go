@@ -44,6 +44,9 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 "-", or no URL with a list piped in, reads one URL a line from standard input.`,
 		Example: `  sift fetch https://example.com/
   sift fetch --mode outline https://go.dev/ref/spec
+  sift fetch --question 'How long are backups kept?' https://example.com/manual.pdf
+  sift fetch --jq '.items[].id' https://api.example.com/items
+  sift fetch --section 'Type assertions' https://go.dev/ref/spec
   sift fetch --grep '(?i)memory model' https://go.dev/ref/spec
   sift fetch --pages 1-3 https://example.com/paper.pdf
   sift fetch --max-chars 4000 --offset 4000 https://go.dev/ref/spec
@@ -53,7 +56,10 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 	}
 	f := c.Flags()
 	f.StringVar(&mode, "mode", string(sift.ModeClean), "`MODE`: "+modeList())
+	f.StringVar(&t.Question, "question", "", "only the passages that answer the `QUESTION`")
+	f.StringVar(&t.Section, "section", "", "only what stands under the `HEADING`, given by its text or anchor")
 	f.StringVar(&t.Grep, "grep", "", "only the lines that match the RE2 `PATTERN`, with two around each")
+	f.StringVar(&t.JQ, "jq", "", "run the jq `PROGRAM` on a JSON body and print its outputs")
 	f.StringVar(&t.Pages, "pages", "", "`PAGES` of a PDF, such as 1-3,7,10-")
 	f.StringVar(&passwordFile, "password-file", "", "`FILE` with the password of a PDF")
 	f.IntVar(&t.MaxChars, "max-chars", sift.DefaultMaxChars, "window on the content, in `CHARACTERS`")

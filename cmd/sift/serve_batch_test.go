@@ -205,7 +205,7 @@ func TestASubmitIsRefusedUpFrontWithTheTargetAtFault(t *testing.T) {
 		"an unknown field":      {`{"targets":[{"url":"` + site.URL + `"},{"url":"` + site.URL + `","colour":1}]}`, 400, []string{"targets[1]", "colour"}},
 		"a wrong type":          {`{"targets":[{"url":5}]}`, 400, []string{"targets[0]", "url"}},
 		"a password":            {`{"targets":[{"url":"` + site.URL + `","password":"x"}]}`, 400, []string{"targets[0]", "password"}},
-		"an option to come":     {`{"targets":[{"url":"` + site.URL + `","jq":"."}]}`, 400, []string{"targets[0]", "jq"}},
+		"a broken program":      {`{"targets":[{"url":"` + site.URL + `","jq":".a["}]}`, 400, []string{"targets[0]", "jq"}},
 		"a bad pattern":         {`{"targets":[{"url":"` + site.URL + `","grep":"("}]}`, 400, []string{"targets[0]", "grep"}},
 		"bad pages":             {`{"targets":[{"url":"` + site.URL + `","pages":"3-1"}]}`, 400, []string{"targets[0]", "3-1"}},
 		"a duplicate key":       {`{"targets":[{"url":"` + site.URL + `","url":"` + site.URL + `"}]}`, 400, []string{"targets[0]", "url"}},

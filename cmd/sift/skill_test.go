@@ -229,7 +229,7 @@ func TestEveryKeyOfTheSkillExists(t *testing.T) {
 	s := skill(t)
 	options, _ := apiFields(t)
 	requests := append([]string{"targets", "fresh"}, options...)
-	answers := slices.Concat([]string{"success", "cache", "timing"}, keysOfType[sift.Answer](), keysOfType[sift.FailureJSON](), keysOfType[sift.Job](), keysOfType[sift.JobTarget](), keysOfType[sift.Submitted](), keysOfType[sift.Warning]())
+	answers := slices.Concat([]string{"success", "cache", "timing"}, keysOfType[sift.Answer](), keysOfType[sift.FailureJSON](), keysOfType[sift.Job](), keysOfType[sift.JobTarget](), keysOfType[sift.Submitted](), keysOfType[sift.Warning](), keysOfType[sift.Digest](), keysOfType[sift.Passage]())
 	found := 0
 	for line := range strings.Lines(s.text) {
 		for _, m := range regexp.MustCompile(`-d '([^']*)'`).FindAllStringSubmatch(line, -1) {

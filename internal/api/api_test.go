@@ -130,16 +130,16 @@ func TestEveryFieldReachesTheFetcherFromBothDoors(t *testing.T) {
 	age, seconds := 60, 2.5
 	want := sift.Target{
 		URL: "https://example.org/?a=1&b=ü", Mode: sift.ModeOutline, MaxAge: &age, MaxChars: 5000, Offset: 17, Snapshot: "s/1", Timeout: &seconds,
-		Pages: "1-3,7", Password: "hünter 2", Grep: "a|b",
+		Pages: "1-3,7", Password: "hünter 2", Section: "A > B", Grep: "a|b", Question: "why?", JQ: ".a",
 	}
 	for _, r := range []*http.Request{
-		post(`{"url":"https://example.org/?a=1&b=\u00fc","mode":"outline","max_age":60,"max_chars":5000,"offset":17,"snapshot":"s\/1","timeout":2.5,"pages":"1-3,7","grep":"a|b","password":"h\u00fcnter 2"}`),
+		post(`{"url":"https://example.org/?a=1&b=\u00fc","mode":"outline","max_age":60,"max_chars":5000,"offset":17,"snapshot":"s\/1","timeout":2.5,"pages":"1-3,7","section":"A > B","grep":"a|b","question":"why?","jq":".a","password":"h\u00fcnter 2"}`),
 		post(` { "timeout" : 25e-1 , "snapshot":"s/1","offset":1.7E+1,"max_chars":5000.0,"max_age":6e1,"mode":"outline","url":"https://example.org/?a=1&b=ü"
-			, "question":"","pages":"1-3,7","section":"","grep":"a|b","jq":"","context":false,"recover":false,"min_date":"","password":"hünter 2" } `),
+			, "question":"why?","pages":"1-3,7","section":"A > B","grep":"a|b","jq":".a","context":false,"recover":false,"min_date":"","password":"hünter 2" } `),
 		post(`{"url":"https://example.org/?a=1&b=ü","mode":"outline","max_age":60,"max_chars":5000,"offset":17,"snapshot":"s/1","timeout":2.5,
-			"question":null,"context":null,"pages":"1-3,7","grep":"a|b","password":"hünter 2"}`),
-		get(`/v1/fetch?url=https://example.org/?a=1%26b=%C3%BC&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&pages=1-3,7&password=h%C3%BCnter+2&grep=a|b`),
-		get(`/v1/fetch?&&url=https%3A%2F%2Fexample.org%2F%3Fa%3D1%26b%3Dü&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&grep=a%7Cb&recover=false&pages=1-3%2C7&password=hünter%202&`),
+			"question":"why?","context":null,"jq":".a","pages":"1-3,7","section":"A > B","grep":"a|b","password":"hünter 2"}`),
+		get(`/v1/fetch?url=https://example.org/?a=1%26b=%C3%BC&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&pages=1-3,7&password=h%C3%BCnter+2&section=A+%3E+B&grep=a|b&question=why%3F&jq=.a`),
+		get(`/v1/fetch?&&url=https%3A%2F%2Fexample.org%2F%3Fa%3D1%26b%3Dü&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&section=A%20>%20B&grep=a%7Cb&jq=.a&question=why?&recover=false&pages=1-3%2C7&password=hünter%202&`),
 	} {
 		var got sift.Target
 		var caller sift.Caller
@@ -235,13 +235,12 @@ func TestAMalformedRequestIsRefusedByName(t *testing.T) {
 		{`{"url":"u","timeout":-5}`, `timeout must be at least 0.001`},
 		{`{"url":"u","timeout":1e-300}`, `timeout must be at least 0.001`},
 		// options to come
-		{`{"url":"u","question":"why?"}`, `this build of sift does not have the option question yet; leave it out`},
 		{`{"url":"u","pages":"4-2"}`, `the page range 4-2 is turned round; write 2-4`},
 		{`{"url":"u","pages":3}`, `pages must be a string, not a number`},
 		{`{"url":"u","password":"` + strings.Repeat("x", 128) + `"}`, `password is longer than 127 bytes; no PDF has such a one`},
-		{`{"url":"u","section":"a"}`, `this build of sift does not have the option section yet; leave it out`},
+		{`{"url":"u","jq":{"a":1}}`, `jq must be a string, not an object`},
+		{`{"url":"u","question":true}`, `question must be a string, not true or false`},
 		{`{"url":"u","grep":["a"]}`, `grep must be a string, not a list`},
-		{`{"url":"u","jq":"."}`, `this build of sift does not have the option jq yet; leave it out`},
 		{`{"url":"u","context":true}`, `this build of sift does not have the option context yet; leave it out`},
 		{`{"url":"u","recover":true}`, `this build of sift does not have the option recover yet; leave it out`},
 		{`{"url":"u","min_date":"2026-01-01"}`, `this build of sift does not have the option min_date yet; leave it out`},

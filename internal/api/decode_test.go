@@ -182,7 +182,7 @@ func FuzzDecodeBatch(f *testing.F) {
 		` { "fresh" : null , "targets" : [ {"url":"\ud83d\ude00"} , { "url" : "u" } ] } `,
 		`{"targets":[{"url":"u","password":"p"}]}`, `{"targets":[{"url":"u","password":""}]}`, `{"targets":[]}`, `{"targets":null}`, `{"targets":[null]}`,
 		`{"targets":[{"url":"u"}],"targets":[]}`, `{"targets":[{"url":"u","url":"v"}]}`, `{"targets":[[{"url":"u"}]]}`, `{"targets":[{"url":"u"},]}`,
-		"{\"targets\":[{\"url\":\"\xff\"}]}", `{"targets":[{"url":"u","jq":"."}]}`, `{"targets":[{"url":"u"}]}x`, `{"targets":{}}`, `{}`, ``,
+		"{\"targets\":[{\"url\":\"\xff\"}]}", `{"targets":[{"url":"u","context":true}]}`, `{"targets":[{"url":"u"}]}x`, `{"targets":{}}`, `{}`, ``,
 	} {
 		f.Add([]byte(s))
 	}

@@ -95,18 +95,27 @@ func fields() []field[sift.Target] {
 			}
 			return nil
 		}},
-		{name: "question", kind: kindText, later: true},
+		{name: "question", kind: kindText, put: func(t *sift.Target, v value) error {
+			t.Question = v.text // package digest reads it
+			return nil
+		}},
 		{name: "pages", kind: kindText, put: func(t *sift.Target, v value) error {
 			t.Pages = v.text
 			_, err := sift.ParsePages(v.text)
 			return err
 		}},
-		{name: "section", kind: kindText, later: true},
+		{name: "section", kind: kindText, put: func(t *sift.Target, v value) error {
+			t.Section = v.text // package narrow reads it
+			return nil
+		}},
 		{name: "grep", kind: kindText, put: func(t *sift.Target, v value) error {
 			t.Grep = v.text // package narrow reads it, and says what is wrong with it
 			return nil
 		}},
-		{name: "jq", kind: kindText, later: true},
+		{name: "jq", kind: kindText, put: func(t *sift.Target, v value) error {
+			t.JQ = v.text // package jq reads it
+			return nil
+		}},
 		{name: "context", kind: kindFlag, later: true},
 		{name: "recover", kind: kindFlag, later: true},
 		{name: "min_date", kind: kindText, later: true},

@@ -47,12 +47,12 @@ type parts struct {
 	client   *fetch.Client
 	gate     *gate.Gate
 	parse    *gate.Parse
-	pdfs     pdfs
+	children children
 	pipeline *pipeline.Pipeline
 }
 
 // build joins the parts on an open store. m may be nil.
-func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Logger, memory int64, pdfs pdfs) (*parts, error) {
+func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Logger, memory int64, c children) (*parts, error) {
 	g, err := NewGuard(cfg.Guard)
 	if err != nil {
 		return nil, err
@@ -66,15 +66,15 @@ func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Lo
 		gate: gate.New(gate.Config{
 			Global: cfg.Gate.Global, PerHost: cfg.Gate.PerHost, PerCaller: cfg.Gate.PerCaller, Refused: refused(m),
 		}),
-		parse: gate.NewParse(int64(cfg.Limits.ParseMemory)),
-		pdfs:  pdfs,
+		parse:    gate.NewParse(int64(cfg.Limits.ParseMemory)),
+		children: c,
 	}
 	p.pipeline = pipeline.New(pipeline.Config{
 		Guard: g,
 		Gate:  p.gate,
 		Parse: p.parse,
 		Fetch: client, Store: store,
-		PDF: pdfs.reader, PDFPool: pdfs.pool,
+		PDF: c.reader, PDFPool: c.pool, JQ: c.jq,
 		TTL: cfg.Cache.TTL, Timeout: cfg.Fetch.Timeout, Memory: memory, Log: log, Trace: pipelineTrace(m),
 	})
 	return p, nil
@@ -82,7 +82,7 @@ func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Lo
 
 func (p *parts) close() error {
 	p.pipeline.Close()
-	p.pdfs.reader.Close()
+	p.children.reader.Close()
 	p.client.Close()
 	if p.store == nil {
 		return nil
@@ -109,7 +109,7 @@ func OpenLocal(ctx context.Context, cfg config.Config, log *slog.Logger, notice 
 		notice("going on without a cache: " + err.Error())
 		store = nil
 	}
-	p, err := build(cfg, store, nil, log, 0, newPDFs(localPDFs(cfg), localTrace(notice), nil))
+	p, err := build(cfg, store, nil, log, 0, newLocalChildren(cfg, localTrace(notice)))
 	if err != nil {
 		if store != nil {
 			err = errors.Join(err, store.Close())

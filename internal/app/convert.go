@@ -25,19 +25,19 @@ type ConvertOptions struct {
 // Converter turns local files into answers. It may be used from many
 // goroutines: large files take turns. Close ends it.
 type Converter struct {
-	opts    ConvertOptions
-	pdfs    pdfs
-	convert pipeline.Converter
-	maxPage int64
-	maxPDF  int64
+	opts     ConvertOptions
+	children children
+	convert  pipeline.Converter
+	maxPage  int64
+	maxPDF   int64
 }
 
 // NewConverter makes a Converter.
 func NewConverter(cfg config.Config, opts ConvertOptions) *Converter {
-	pdfs := newPDFs(localPDFs(cfg), localTrace(opts.Notice), nil)
+	children := newLocalChildren(cfg, localTrace(opts.Notice))
 	return &Converter{
-		opts: opts, pdfs: pdfs,
-		convert: pipeline.Converter{Parse: gate.NewParse(int64(cfg.Limits.ParseMemory)), PDF: pdfs.reader},
+		opts: opts, children: children,
+		convert: pipeline.Converter{Parse: gate.NewParse(int64(cfg.Limits.ParseMemory)), PDF: children.reader},
 		maxPage: int64(cfg.Fetch.MaxBytes), maxPDF: int64(cfg.Fetch.MaxPDFBytes),
 	}
 }
@@ -61,7 +61,7 @@ func (c *Converter) Convert(ctx context.Context, name string, body []byte) (*sif
 }
 
 // Close ends what Convert has started.
-func (c *Converter) Close() { c.pdfs.reader.Close() }
+func (c *Converter) Close() { c.children.reader.Close() }
 
 // contentType gives the type that the name of a file promises, "" where it
 // promises none.

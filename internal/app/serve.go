@@ -70,9 +70,9 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 		return err
 	}
 	m.WatchCache(func() metrics.Cache { return storeStats(store) })
-	pdfs := newPDFs(cfg, serviceTrace(m, log), warnLimited(log))
-	m.WatchPDF(pdfs.watch)
-	p, err := build(cfg, store, m, log, answersMemory, pdfs)
+	children := newChildren(cfg, serviceTrace(m, log), warnLimited(log))
+	m.WatchChildren(children.watch)
+	p, err := build(cfg, store, m, log, answersMemory, children)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
@@ -167,7 +167,7 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 		}
 	})
 	wg.Go(func() { reload(running, people, opts.Reload, log) })
-	wg.Go(func() { pdfs.prepare(running, cfg, log) })
+	wg.Go(func() { children.prepare(running, cfg, log) })
 
 	select {
 	case <-ctx.Done():

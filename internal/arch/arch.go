@@ -48,7 +48,7 @@ func Table() map[string]Rule {
 		"internal/jq": {Ours: []string{"sift", "child", "pdfpool", "spelling"}, Outside: []string{"github.com/itchyny/gojq"}},
 
 		// The way of one target.
-		"internal/pipeline": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "narrow", "pdf", "pdfpool"}, Outside: []string{"golang.org/x/net/html"}},
+		"internal/pipeline": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "narrow", "digest", "jq", "archive", "model", "pdf", "pdfpool"}, Outside: []string{"golang.org/x/net/html"}},
 
 		// Ways in.
 		"internal/api":    {Ours: []string{"sift", "spelling"}},
@@ -57,7 +57,7 @@ func Table() map[string]Rule {
 		"internal/metrics": {Outside: []string{"github.com/prometheus"}},
 
 		// The only place that knows them all, and what starts it.
-		"internal/app": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "auth", "config", "pipeline", "batch", "api", "metrics", "child", "pdf", "pdfpool"}},
+		"internal/app": {Ours: []string{"sift", "guard", "gate", "fetch", "dcache", "extract", "render", "auth", "config", "pipeline", "batch", "api", "metrics", "child", "pdf", "pdfpool", "jq", "archive", "model"}},
 		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate", "fanout", "spelling"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys"}},
 
 		// Not part of the product: production code imports none of these.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 	"unicode/utf8"
 
 	"sift.build/sift/internal/sift"
@@ -48,8 +49,14 @@ type canonical struct {
 // options is a target without its URL: what is stored beside it.
 type options struct {
 	Mode     sift.Mode `json:"mode"`
+	Question string    `json:"question"`
 	Pages    string    `json:"pages"`
+	Section  string    `json:"section"`
 	Grep     string    `json:"grep"`
+	JQ       string    `json:"jq"`
+	Context  bool      `json:"context"`
+	Recover  bool      `json:"recover"`
+	MinDate  string    `json:"min_date"`
 	MaxAge   *int      `json:"max_age"`
 	MaxChars int       `json:"max_chars"`
 	Offset   int       `json:"offset"`
@@ -59,7 +66,8 @@ type options struct {
 
 func optionsOf(t sift.Target) options {
 	o := options{
-		Mode: t.Mode, Pages: t.Pages, Grep: t.Grep, MaxAge: t.MaxAge, MaxChars: t.MaxChars,
+		Mode: t.Mode, Question: t.Question, Pages: t.Pages, Section: t.Section, Grep: t.Grep, JQ: t.JQ,
+		Context: t.Context, Recover: t.Recover, MinDate: t.MinDate, MaxAge: t.MaxAge, MaxChars: t.MaxChars,
 		Offset: t.Offset, Snapshot: t.Snapshot, Timeout: t.Timeout,
 	}
 	if o.Mode == "" {
@@ -83,6 +91,9 @@ func (c Config) canonical(url string, o options) canonical {
 	if pages, err := sift.ParsePages(o.Pages); err == nil { // what cannot be read is refused elsewhere
 		o.Pages = pages.String()
 	}
+	if date, err := sift.ParseDate(o.MinDate); err == nil && !date.IsZero() {
+		o.MinDate = date.Format(time.RFC3339Nano)
+	}
 	return canonical{URL: url, options: o}
 }
 
@@ -95,7 +106,8 @@ func (t NewTarget) target() (sift.Target, error) {
 		return sift.Target{}, fmt.Errorf("read the options of a target: %w", err)
 	}
 	return sift.Target{
-		URL: t.URL, Mode: o.Mode, Pages: o.Pages, Grep: o.Grep, MaxAge: o.MaxAge, MaxChars: o.MaxChars,
+		URL: t.URL, Mode: o.Mode, Question: o.Question, Pages: o.Pages, Section: o.Section, Grep: o.Grep, JQ: o.JQ,
+		Context: o.Context, Recover: o.Recover, MinDate: o.MinDate, MaxAge: o.MaxAge, MaxChars: o.MaxChars,
 		Offset: o.Offset, Snapshot: o.Snapshot, Timeout: o.Timeout,
 	}, nil
 }
@@ -106,7 +118,7 @@ func storable(t sift.Target) error {
 	if t.Password != "" {
 		return errors.New("password cannot be in a batch, since the list is stored; ask for that one with /v1/fetch")
 	}
-	for _, s := range []string{t.URL, string(t.Mode), t.Pages, t.Grep, t.Snapshot} {
+	for _, s := range []string{t.URL, string(t.Mode), t.Question, t.Pages, t.Section, t.Grep, t.JQ, t.MinDate, t.Snapshot} {
 		if !utf8.ValidString(s) {
 			return fmt.Errorf("%s is not UTF-8 text", sift.Quote(s))
 		}

@@ -94,11 +94,11 @@ func TestTheCanonicalFormIsCompactInAFixedOrderWithDefaults(t *testing.T) {
 	list := []canonical{
 		c.canonical("http://one/", optionsOf(sift.Target{})),
 		c.canonical("http://two/?a&b", optionsOf(sift.Target{
-			Mode: sift.ModeText, Pages: "1-3", Grep: "<b>", MaxAge: &age, MaxChars: 10, Offset: 5, Snapshot: "s", Timeout: &timeout,
+			Mode: sift.ModeText, Question: "q", Pages: "1-3", Section: "s", Grep: "<b>", JQ: ".", Context: true, Recover: true, MinDate: "2026-01-02", MaxAge: &age, MaxChars: 10, Offset: 5, Snapshot: "s", Timeout: &timeout,
 		})),
 	}
-	const want = `[{"url":"http://one/","mode":"clean","pages":"","grep":"","max_age":3600,"max_chars":100000,"offset":0,"snapshot":"","timeout":20},` +
-		`{"url":"http://two/?a&b","mode":"text","pages":"1-3","grep":"<b>","max_age":0,"max_chars":10,"offset":5,"snapshot":"s","timeout":2.5}]`
+	const want = `[{"url":"http://one/","mode":"clean","question":"","pages":"","section":"","grep":"","jq":"","context":false,"recover":false,"min_date":"","max_age":3600,"max_chars":100000,"offset":0,"snapshot":"","timeout":20},` +
+		`{"url":"http://two/?a&b","mode":"text","question":"q","pages":"1-3","section":"s","grep":"<b>","jq":".","context":true,"recover":true,"min_date":"2026-01-02T00:00:00Z","max_age":0,"max_chars":10,"offset":5,"snapshot":"s","timeout":2.5}]`
 	got, err := sift.EncodeJSON(list)
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)

@@ -134,8 +134,14 @@ type Answer struct {
 type wireTarget struct {
 	URL      string    `json:"url"`
 	Mode     sift.Mode `json:"mode,omitempty"`
+	Question string    `json:"question,omitempty"`
 	Pages    string    `json:"pages,omitempty"`
+	Section  string    `json:"section,omitempty"`
 	Grep     string    `json:"grep,omitempty"`
+	JQ       string    `json:"jq,omitempty"`
+	Context  bool      `json:"context,omitempty"`
+	Recover  bool      `json:"recover,omitempty"`
+	MinDate  string    `json:"min_date,omitempty"`
 	Password string    `json:"password,omitempty"`
 	MaxAge   *int      `json:"max_age,omitempty"`
 	MaxChars int       `json:"max_chars,omitempty"`

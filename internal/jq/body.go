@@ -8,6 +8,12 @@ import (
 	"sift.build/sift/internal/sift"
 )
 
+// NotJSON is the refusal of a body of which it is known that it is something else:
+// kind names what it is, such as "HTML", and mediaType what the server called it.
+func NotJSON(kind, mediaType string) *sift.Failure {
+	return (&Query{Kind: kind, MediaType: mediaType}).other()
+}
+
 // refuse says of a body what can be said without a child.
 func (q *Query) refuse() *sift.Failure {
 	body := bytes.TrimPrefix(q.Body, []byte(bom))

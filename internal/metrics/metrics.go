@@ -92,10 +92,10 @@ type Metrics struct {
 
 	http map[string]*counters // by route
 
-	cache atomic.Pointer[func() Cache]
-	gate  atomic.Pointer[func() Gate]
-	pdf   atomic.Pointer[func() PDF]
-	batch atomic.Pointer[func() Batch]
+	cache    atomic.Pointer[func() Cache]
+	gate     atomic.Pointer[func() Gate]
+	children atomic.Pointer[func() Children]
+	batch    atomic.Pointer[func() Batch]
 }
 
 // New makes the series, all of them at 0.
@@ -151,11 +151,15 @@ func New(version string) *Metrics {
 	m.pdfSeconds = m.histogram("sift_pdf_seconds", "How long reading a PDF took, without the wait for its turn.",
 		[]float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60})
 	m.registry.MustRegister(newGauges(func() []float64 {
-		p := m.pdfNow()
-		return []float64{float64(p.Running), float64(p.Queued), float64(p.ChildBytes), float64(p.ChildWaiting)}
+		c := m.childrenNow()
+		return []float64{
+			float64(c.PDFRunning), float64(c.PDFQueued), float64(c.JQRunning), float64(c.JQQueued), float64(c.Bytes), float64(c.Waiting),
+		}
 	},
 		gauge{"sift_pdf_running", "PDFs that are being read."},
 		gauge{"sift_pdf_queued", "PDFs that wait for their turn."},
+		gauge{"sift_jq_running", "jq programs that are running."},
+		gauge{"sift_jq_queued", "jq programs that wait for their turn."},
 		gauge{"sift_children_memory_bytes", "Memory that the children running may take."},
 		gauge{"sift_children_waiting", "Children that wait for their part of the memory."},
 	))
@@ -296,15 +300,17 @@ type Gate struct {
 // WatchGate makes every scrape call now, once, for the gauges of the gates.
 func (m *Metrics) WatchGate(now func() Gate) { m.gate.Store(&now) }
 
-// PDF is the state of the PDF readers, and of all children, at one moment.
-type PDF struct {
-	Running, Queued int
-	ChildBytes      int64
-	ChildWaiting    int
+// Children is the state of the PDF readers and of the jq programs, and of the
+// memory of all children, at one moment.
+type Children struct {
+	PDFRunning, PDFQueued int
+	JQRunning, JQQueued   int
+	Bytes                 int64 // that those running may take
+	Waiting               int   // for their part of the memory
 }
 
-// WatchPDF makes every scrape call now, once, for the gauges of the PDF readers.
-func (m *Metrics) WatchPDF(now func() PDF) { m.pdf.Store(&now) }
+// WatchChildren makes every scrape call now, once, for the gauges of the children.
+func (m *Metrics) WatchChildren(now func() Children) { m.children.Store(&now) }
 
 // Batch is the state of the batch jobs at one moment.
 type Batch struct{ Queued, InFlight int }
@@ -319,11 +325,11 @@ func (m *Metrics) batchNow() Batch {
 	return Batch{}
 }
 
-func (m *Metrics) pdfNow() PDF {
-	if now := m.pdf.Load(); now != nil {
+func (m *Metrics) childrenNow() Children {
+	if now := m.children.Load(); now != nil {
 		return (*now)()
 	}
-	return PDF{}
+	return Children{}
 }
 
 func (m *Metrics) cacheNow() Cache {

@@ -95,7 +95,7 @@ func want() []string {
 	for _, name := range []string{
 		"sift_fetch_seconds_count", "sift_fetch_response_bytes_count", "sift_cache_bytes", "sift_cache_entries", "sift_cache_evictions_total",
 		"sift_cache_store_errors_total", "sift_gate_slots", "sift_gate_slots_in_use", "sift_gate_parse_bytes_in_use", "sift_gate_parse_waiting",
-		"sift_pdf_seconds_count", "sift_pdf_running", "sift_pdf_queued", "sift_children_memory_bytes", "sift_children_waiting",
+		"sift_pdf_seconds_count", "sift_pdf_running", "sift_pdf_queued", "sift_jq_running", "sift_jq_queued", "sift_children_memory_bytes", "sift_children_waiting",
 		"sift_batch_queue_depth", "sift_batch_targets_inflight",
 		"sift_batch_job_seconds_count", "sift_batch_target_seconds_count", "sift_batch_result_bytes_count",
 	} {
@@ -144,7 +144,9 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.PDFRead("ok", "", 80*time.Millisecond)
 	m.PDFRead("timeout", "cpu", 21*time.Second)
 	m.PDFRead("10.0.0.7", "https://secret.example/", time.Second)
-	m.WatchPDF(func() metrics.PDF { return metrics.PDF{Running: 2, Queued: 3, ChildBytes: 671088640, ChildWaiting: 1} })
+	m.WatchChildren(func() metrics.Children {
+		return metrics.Children{PDFRunning: 2, PDFQueued: 3, JQRunning: 1, JQQueued: 4, Bytes: 640 << 20, Waiting: 1}
+	})
 	for _, outcome := range []string{"created", "reused", "restart", "https://secret.example/"} {
 		m.BatchJob(outcome, time.Hour) // none of these is an end
 	}
@@ -238,6 +240,8 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		`sift_http_requests_total{route="/v1/fetch",status="other"} 1`,
 		`sift_http_requests_total{route="other",status="200"} 1`,
 		`sift_http_requests_total{route="other",status="404"} 1`,
+		`sift_jq_queued 4`,
+		`sift_jq_running 1`,
 		`sift_pdf_extractions_total{outcome="ok"} 1`,
 		`sift_pdf_extractions_total{outcome="other"} 1`,
 		`sift_pdf_extractions_total{outcome="timeout"} 1`,

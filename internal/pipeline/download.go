@@ -263,8 +263,10 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 	// What is wrong with the starter's view alone, such as an offset past the
 	// end, must not fail those who share the copy: they and the starter find
 	// out when they read it.
-	if c.answer, err = answerFrom(ctx, c, doc, q.view); err == nil {
-		p.memory.put(c.ref(), e.Reusable, q.view, c.answer)
+	if !q.view.waits() {
+		if c.answer, err = answerFrom(ctx, c, doc, q.view); err == nil {
+			p.memory.put(c.ref(), e.Reusable, q.view, c.answer)
+		}
 	}
 	if weight <= sharedDocLimit {
 		c.doc = doc

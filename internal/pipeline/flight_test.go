@@ -12,10 +12,15 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sift.build/sift/internal/child"
+	"sift.build/sift/internal/jq"
 	"sift.build/sift/internal/sift"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	child.Main(jq.Workers()) // jq programs run in this very program
+	goleak.VerifyTestMain(m)
+}
 
 type work = func(context.Context) (*copied, error)
 

@@ -235,9 +235,9 @@ func chosenPages(doc *sift.Document, pages string) (*sift.Document, error) {
 
 // pagesIn lists the pages that a window on the content shows a part of. A mode
 // whose content has no pages is about all of them.
-func pagesIn(doc *sift.Document, starts []render.PageStart, offset, chars int) []int {
+func pagesIn(all []int, starts []render.PageStart, offset, chars int) []int {
 	if starts == nil {
-		return render.PagesOf(doc)
+		return all
 	}
 	in := []int{}
 	for i, s := range starts {

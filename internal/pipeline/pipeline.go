@@ -11,15 +11,17 @@ import (
 	"time"
 
 	"sift.build/sift/internal/dcache"
+	"sift.build/sift/internal/digest"
 	"sift.build/sift/internal/fetch"
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/guard"
+	"sift.build/sift/internal/jq"
 	"sift.build/sift/internal/narrow"
 	"sift.build/sift/internal/pdfpool"
 	"sift.build/sift/internal/sift"
 )
 
-// Config holds the parts a pipeline joins. Guard, Gate, Parse and Fetch are
+// Config holds the parts a pipeline joins. Guard, Gate, Parse, Fetch and JQ are
 // required.
 type Config struct {
 	Guard   *guard.Guard
@@ -28,6 +30,7 @@ type Config struct {
 	Fetch   *fetch.Client
 	PDF     PDFReader     // nil: PDFs are unsupported
 	PDFPool *pdfpool.Pool // required with PDF
+	JQ      *jq.Runner
 	Store   *dcache.DB    // nil: nothing is kept beyond the answers in memory
 	TTL     time.Duration // newest cached copy that will do when a target does not say
 	Timeout time.Duration // one deadline for a whole call; a target may ask for less
@@ -141,12 +144,50 @@ func (p *Pipeline) check(target sift.Target) (*guard.URL, sift.PageRanges, error
 	if err != nil {
 		return nil, nil, err
 	}
+	if target.Section != "" {
+		if err := narrow.CheckSection(target.Section); err != nil {
+			return nil, nil, err
+		}
+	}
+	if target.JQ != "" {
+		if err := jq.Parse(target.JQ); err != nil {
+			return nil, nil, err
+		}
+	}
+	if target.Question != "" {
+		if err := digest.CheckQuestion(target.Question); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := together(target); err != nil {
+		return nil, nil, err
+	}
 	if target.Grep != "" {
 		if _, err := narrow.ParsePattern(target.Grep); err != nil {
 			return nil, nil, err
 		}
 	}
 	return url, pages, nil
+}
+
+// together refuses options that do not go together. Of the others pages are chosen
+// first, then jq or the section, then grep or the question, then the window.
+func together(t sift.Target) error {
+	switch m := t.Mode; {
+	case t.Section != "" && m == sift.ModeRaw:
+		return sift.Fail(sift.CodeInvalid, "section needs headings, and mode raw gives the body as it stands; ask for mode clean, full, text or html, or use grep")
+	case t.JQ != "" && (m == sift.ModeLinks || m == sift.ModeOutline || m == sift.ModeHTML):
+		return sift.Fail(sift.CodeInvalid, "jq runs on the body as it stands, and mode %s makes something else of it; leave one of them out", m)
+	case t.JQ != "" && t.Section != "":
+		return sift.Fail(sift.CodeInvalid, "jq runs on JSON, which has no headings; leave section out, and select in the program")
+	case t.JQ != "" && t.Pages != "":
+		return sift.Fail(sift.CodeInvalid, "jq runs on JSON, and pages chooses pages of a PDF; leave one of them out")
+	case t.Question != "" && t.Grep != "":
+		return sift.Fail(sift.CodeInvalid, "question and grep each choose what comes back; ask for one of them, then for the other with the snapshot")
+	case t.Question != "" && m == sift.ModeHTML:
+		return sift.Fail(sift.CodeInvalid, "question gives passages of text, and mode html would be cut inside its tags; ask for mode clean, full or text")
+	}
+	return nil
 }
 
 func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target sift.Target) (*sift.Envelope, error) {
@@ -171,7 +212,7 @@ func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target s
 		pages:    pages,
 		password: target.Password,
 		view: view{
-			pages: pages.String(), grep: target.Grep,
+			pages: pages.String(), section: target.Section, grep: target.Grep, jq: target.JQ, question: target.Question,
 			url: target.URL, mode: target.Mode, offset: target.Offset, maxChars: target.MaxChars,
 			restricted: caller.Restricted,
 		},
@@ -214,8 +255,18 @@ type view struct {
 	maxChars   int
 	restricted bool
 	pages      string // as PageRanges writes them; "": all
+	section    string // a heading; "": none
 	grep       string // a pattern; "": none
+	jq         string // a program; "": none
+	question   string // "": none
 }
+
+// selects says that only a part of the content is wanted.
+func (v *view) selects() bool { return v.section != "" || v.grep != "" || v.question != "" }
+
+// waits says that the way from the content to the answer waits for others: for a
+// child that runs a jq program.
+func (v *view) waits() bool { return v.jq != "" }
 
 // outOfTime turns the error of a call whose context has ended into what the
 // caller should hear. A failure that already says so keeps its words.

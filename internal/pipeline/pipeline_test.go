@@ -20,10 +20,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sift.build/sift/internal/child"
 	"sift.build/sift/internal/dcache"
 	"sift.build/sift/internal/fetch"
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/guard"
+	"sift.build/sift/internal/jq"
 	"sift.build/sift/internal/pdfpool"
 	"sift.build/sift/internal/sift"
 )
@@ -110,6 +112,7 @@ func newRig(t testing.TB, s *site, o rigOptions) *rig {
 	}
 	r.Pipeline = New(Config{
 		PDF: o.pdf, PDFPool: pdfpool.New(o.slots, o.queue, 10*time.Second),
+		JQ:    jq.New(jq.Config{Launcher: child.New(child.Config{Memory: 640 << 20})}),
 		Guard: g, Gate: gate.New(gate.Config{Global: 8, PerHost: o.perHost, PerCaller: 4}),
 		Parse: gate.NewParse(256 << 20),
 		Fetch: client, Store: r.store, TTL: time.Hour, Timeout: 30 * time.Second, Memory: memory,

@@ -32,6 +32,18 @@ type Hop struct {
 	Status int    `json:"status"` // 3xx, or 200 for a Refresh header or meta refresh
 }
 
+// Section says which part of a content an answer is of. Its offsets, and those
+// of its outline, count from the section's start.
+type Section struct {
+	Text   string   `json:"text"` // of the heading that was found
+	Level  int      `json:"level"`
+	Anchor string   `json:"anchor"`
+	Trail  []string `json:"trail"`  // the headings above it, never null
+	Offset int      `json:"offset"` // characters from the start of the whole content
+	Chars  int      `json:"chars"`  // of the section
+	Others int      `json:"others"` // further headings that match as well
+}
+
 // Pages says which pages of a PDF an answer holds.
 type Pages struct {
 	Total    int   `json:"total"`    // of the file
@@ -76,8 +88,10 @@ type Answer struct {
 	Coverage    float64   `json:"coverage"`         // 0 to 1
 	Snapshot    string    `json:"snapshot"`         // "" when the copy could not be kept
 	Receipt     Receipt   `json:"receipt"`
-	Pages       *Pages    `json:"pages,omitempty"` // of a PDF
-	Warnings    []Warning `json:"warnings"`        // never null
+	Pages       *Pages    `json:"pages,omitempty"`   // of a PDF
+	Section     *Section  `json:"section,omitempty"` // when one was asked for
+	Digest      *Digest   `json:"digest,omitempty"`  // when a question was asked
+	Warnings    []Warning `json:"warnings"`          // never null
 	Hint        Hint      `json:"hint,omitempty"`
 
 	once    sync.Once
@@ -106,7 +120,7 @@ func (a *Answer) With(w Warning) *Answer {
 		Title: a.Title, Author: a.Author, Site: a.Site, Published: a.Published, Language: a.Language, Description: a.Description,
 		Content: a.Content, Links: a.Links, Outline: a.Outline, Chars: a.Chars, TotalChars: a.TotalChars, Tokens: a.Tokens,
 		Truncated: a.Truncated, NextOffset: a.NextOffset, Coverage: a.Coverage, Snapshot: a.Snapshot, Receipt: a.Receipt,
-		Pages: a.Pages, Warnings: append(slices.Clone(a.Warnings), w), Hint: a.Hint,
+		Pages: a.Pages, Section: a.Section, Digest: a.Digest, Warnings: append(slices.Clone(a.Warnings), w), Hint: a.Hint,
 	}
 }
 

@@ -27,8 +27,14 @@ const DefaultMaxChars = 100_000
 type Target struct {
 	URL      string
 	Mode     Mode     // "": ModeClean
+	Question string   // only the passages that answer it; "": everything
 	Pages    string   // of a PDF, as ParsePages reads them; "": all
+	Section  string   // a heading's text or anchor: only what stands under it; "": everything
 	Grep     string   // an RE2 pattern: only the lines that match; "": all of them
+	JQ       string   // a program to run on a JSON body; "": none
+	Context  bool     // add where the page sits
+	Recover  bool     // where the page itself will not do, its embedded data, an older copy or an archived one
+	MinDate  string   // with Recover: as ParseDate reads it; older copies will not do; "": any will
 	Password string   // opens a protected PDF; never stored, logged or part of a key
 	MaxAge   *int     // seconds; nil: the configured time; 0: fetch again
 	MaxChars int      // characters (Unicode code points); 0: DefaultMaxChars

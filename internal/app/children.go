@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,34 +12,57 @@ import (
 
 	"sift.build/sift/internal/child"
 	"sift.build/sift/internal/config"
+	"sift.build/sift/internal/jq"
 	"sift.build/sift/internal/metrics"
 	"sift.build/sift/internal/pdf"
 	"sift.build/sift/internal/pdfpool"
 )
 
 // RunChild must be called first thing in main: in a child process, which reads
-// a PDF, it does that and exits. In any other it returns at once.
-func RunChild() { child.Main(pdf.Workers()) }
+// a PDF or runs a jq program, it does that and exits. In any other it returns at
+// once.
+func RunChild() {
+	workers := jq.Workers()
+	maps.Copy(workers, pdf.Workers())
+	child.Main(workers)
+}
 
-// pdfs is what reads PDFs.
-type pdfs struct {
+// children is what works in child processes, within one budget of memory: it
+// reads PDFs and runs jq programs.
+type children struct {
 	launcher *child.Launcher
 	pool     *pdfpool.Pool
 	reader   *pdf.Reader
+	jq       *jq.Runner
 }
 
-// newPDFs joins the parts that read PDFs. It starts nothing. limited is told of
-// each protection that this system does not give a child; it may be nil.
-func newPDFs(cfg config.Config, trace *pdf.Trace, limited func(missing string)) pdfs {
+// jqMemory is what a jq program may hold where all children together may hold
+// more. docs/jq.md says how it was found.
+const jqMemory = 320 << 20
+
+// newChildren joins the parts. It starts nothing. limited is told of each
+// protection that this system does not give a child; it may be nil.
+func newChildren(cfg config.Config, trace *pdf.Trace, limited func(missing string)) children {
 	launcher := child.New(child.Config{Memory: int64(cfg.Limits.ChildrenMemory), Trace: &child.Trace{Limited: limited}})
-	return pdfs{
+	return children{
 		launcher: launcher,
 		pool:     pdfpool.New(cfg.PDF.Slots, cfg.PDF.Queue, cfg.PDF.Wait),
 		reader: pdf.New(pdf.Config{
 			Launcher: launcher, Children: int64(cfg.Limits.ChildrenMemory), CacheDirs: cacheDirs(cfg),
 			Memory: int64(cfg.PDF.Memory), CPU: cfg.PDF.Timeout, MaxPages: cfg.PDF.MaxPages, OCR: cfg.PDF.OCR, Trace: trace,
 		}),
+		jq: jq.New(jq.Config{Launcher: launcher, Memory: min(jqMemory, int64(cfg.Limits.ChildrenMemory))}),
 	}
+}
+
+// newLocalChildren is newChildren for a command that has the machine to itself:
+// one child a processor, and whoever finds them busy waits.
+func newLocalChildren(cfg config.Config, trace *pdf.Trace) children {
+	cfg.PDF.Slots = max(cfg.PDF.Slots, runtime.NumCPU())
+	cfg.PDF.Queue = math.MaxInt32
+	cfg.PDF.Wait = max(cfg.PDF.Wait, time.Hour)
+	cfg.Limits.ChildrenMemory = max(cfg.Limits.ChildrenMemory, config.Size(cfg.PDF.Slots)*cfg.PDF.Memory)
+	return newChildren(cfg, trace, nil)
 }
 
 // cacheDirs are the folders where what is made once per host is kept: the
@@ -52,16 +76,6 @@ func cacheDirs(cfg config.Config) []string {
 		dirs = append(dirs, filepath.Join(cfg.DataDir, "cache"))
 	}
 	return dirs
-}
-
-// localPDFs fits the limits to a command that has the machine to itself: one
-// child a processor, and whoever finds them busy waits.
-func localPDFs(cfg config.Config) config.Config {
-	cfg.PDF.Slots = max(cfg.PDF.Slots, runtime.NumCPU())
-	cfg.PDF.Queue = math.MaxInt32
-	cfg.PDF.Wait = max(cfg.PDF.Wait, time.Hour)
-	cfg.Limits.ChildrenMemory = max(cfg.Limits.ChildrenMemory, config.Size(cfg.PDF.Slots)*cfg.PDF.Memory)
-	return cfg
 }
 
 // localTrace tells somebody at a terminal what takes its time.
@@ -92,16 +106,16 @@ func warnLimited(log *slog.Logger) func(string) {
 
 // prepare gets ready, beside the service, what the first PDF would wait for,
 // and says what the configuration asks for and this host does not have.
-func (p *pdfs) prepare(ctx context.Context, cfg config.Config, log *slog.Logger) {
-	p.launcher.Tell()
-	if err := p.reader.Warm(ctx); err != nil && ctx.Err() == nil {
+func (c *children) prepare(ctx context.Context, cfg config.Config, log *slog.Logger) {
+	c.launcher.Tell()
+	if err := c.reader.Warm(ctx); err != nil && ctx.Err() == nil {
 		log.Error("PDFs cannot be read", "error", err)
 		return
 	}
 	if !cfg.PDF.OCR || ctx.Err() != nil {
 		return
 	}
-	languages, err := p.reader.Languages(ctx)
+	languages, err := c.reader.Languages(ctx)
 	if err != nil && ctx.Err() == nil {
 		log.Error("pages that are pictures cannot be read", "error", err)
 		return
@@ -109,8 +123,10 @@ func (p *pdfs) prepare(ctx context.Context, cfg config.Config, log *slog.Logger)
 	log.Info("pages that are pictures are read by OCR", "languages", languages)
 }
 
-// watch is the state of the readers, for a metrics scrape.
-func (p *pdfs) watch() metrics.PDF {
-	memory, waiting := p.launcher.Load()
-	return metrics.PDF{Running: p.pool.Running(), Queued: p.pool.Queued(), ChildBytes: memory, ChildWaiting: waiting}
+// watch is the state of the children, for a metrics scrape.
+func (c *children) watch() metrics.Children {
+	m := metrics.Children{PDFRunning: c.pool.Running(), PDFQueued: c.pool.Queued()}
+	m.JQRunning, m.JQQueued = c.jq.Load()
+	m.Bytes, m.Waiting = c.launcher.Load()
+	return m
 }
