@@ -146,3 +146,47 @@ func BenchmarkBatchTarget(b *testing.B) {
 		})
 	}
 }
+
+// Embeddings of the passages of a long page: 1,536 numbers of 4 bytes each.
+const benchValues, benchValueBytes = 512, 6 << 10
+
+func benchPassages(i int) (keys []string, values map[string][]byte) {
+	values = make(map[string][]byte)
+	for j := range benchValues {
+		key := fmt.Sprint(i, "/", j)
+		keys = append(keys, key)
+		values[key] = noise(key, benchValueBytes)
+	}
+	return keys, values
+}
+
+func BenchmarkPutValues(b *testing.B) {
+	db := openStore(b, Config{EmbedBytes: 16 << 20}) // room for four: it evicts
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		_, values := benchPassages(i)
+		b.StartTimer()
+		putValues(b, db, CacheEmbed, "default", values)
+	}
+}
+
+func BenchmarkValues(b *testing.B) {
+	db := openStore(b, Config{EmbedBytes: 16 << 20})
+	keys, values := benchPassages(0)
+	putValues(b, db, CacheEmbed, "default", values)
+	for b.Loop() {
+		if got := getValues(b, db, CacheEmbed, "default", keys...); len(got) != len(keys) {
+			b.Fatal(len(got))
+		}
+	}
+}
+
+func BenchmarkOneValue(b *testing.B) {
+	db := openStore(b, Config{DigestBytes: 16 << 20})
+	putValues(b, db, CacheDigest, "default", map[string][]byte{"k": noise("k", 4000)})
+	for b.Loop() {
+		if got := getValues(b, db, CacheDigest, "default", "k"); len(got) != 1 {
+			b.Fatal(len(got))
+		}
+	}
+}

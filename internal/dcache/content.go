@@ -13,7 +13,7 @@ import (
 
 // keepPerKey is how many copies of one key are kept, reusable ones and others
 // counted apart, so that copies that may not answer a request cannot push out
-// one that may.
+// one that may; and recovered ones apart from those of the page itself.
 const keepPerKey = 4
 
 // Entry is one downloaded copy with what was extracted from it.
@@ -36,6 +36,10 @@ type Entry struct {
 	BodySize int64  // filled in by the store
 	Document []byte // like Body, but always read
 	Receipt  []byte // JSON
+
+	// Recovered says, in JSON that is nothing to the store, where the copy was
+	// recovered from. nil: it is a copy of the page itself.
+	Recovered []byte
 
 	FetchedAt time.Time // kept to the millisecond, read back in UTC
 	CheckedAt time.Time // likewise; when it was fetched or last revalidated
@@ -73,60 +77,48 @@ func stored(n int) int64 {
 // e is not kept, and not copied as a whole: it must not be changed until Put
 // returns.
 func (db *DB) Put(ctx context.Context, e Entry) error {
+	const op = "store entry"
 	if e.Snapshot == "" {
-		return errors.New("store entry: it has no snapshot id")
+		return errors.New(op + ": it has no snapshot id")
+	}
+	if e.Recovered != nil && len(e.Recovered) == 0 {
+		return errors.New(op + ": it was recovered and does not say from where")
 	}
 	if len(e.Body) > maxPlain || len(e.Document) > maxPlain {
-		return &fault{kind: ErrTooBig, text: fmt.Sprintf("store entry: its body or document is over %d MiB and is not kept", maxPlain>>20)}
+		return &fault{kind: ErrTooBig, text: fmt.Sprintf("%s: its body or document is over %d MiB and is not kept", op, maxPlain>>20)}
 	}
 	p, err := db.takePacker(ctx)
 	if err != nil {
-		return db.explain("store entry", err)
+		return db.explain(op, err)
 	}
 	defer func() { db.packers <- p }()
 	body, err := p.pack(e.Body)
 	if err != nil {
-		return db.explain("store entry", err)
+		return db.explain(op, err)
 	}
 	document, err := p.pack(e.Document)
 	if err != nil {
-		return db.explain("store entry", err)
+		return db.explain(op, err)
 	}
 	nbytes := int64(entryOverhead + sha256.Size + len(e.Snapshot) + len(e.Class))
-	nbytes += stored(len(e.Key) + len(e.FinalURL) + len(e.ContentType) + len(e.ContentLanguage) + len(e.ETag) + len(e.LastModified) + len(e.Receipt))
+	nbytes += stored(len(e.Key) + len(e.FinalURL) + len(e.ContentType) + len(e.ContentLanguage) + len(e.ETag) + len(e.LastModified) + len(e.Receipt) + len(e.Recovered))
 	for _, parts := range [][]part{body, document} {
 		for _, part := range parts {
 			nbytes += stored(len(part.data)) + 32
 		}
 	}
-	if nbytes > db.max {
-		return &fault{kind: ErrTooBig, text: fmt.Sprintf("store entry: it takes %d bytes, which is more than cache.max_bytes (%d), and is not kept", nbytes, db.max)}
+	b := db.budgetOf(e)
+	if nbytes > b.max {
+		return &fault{kind: ErrTooBig, text: fmt.Sprintf("%s: it takes %d bytes, which is more than %s (%d), and is not kept", op, nbytes, b.option, b.max)}
 	}
-
-	for done := false; !done; {
-		var out removed
-		err := db.writeUsed(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			out = removed{} // a transaction may be tried again
-			if err := out.oldCopies(ctx, tx, e); err != nil {
-				return err
-			}
-			if done, err = out.makeRoom(ctx, tx, db.max-nbytes); err != nil || !done {
-				return err
-			}
-			return insert(ctx, tx, e, body, document, nbytes)
-		})
-		if err != nil {
-			if kindOf(err) == ErrFull {
-				// What did not fit was written behind the end of the log all the
-				// same, and would keep the disk full.
-				_, _ = db.truncateWAL(ctx)
-			}
-			return db.explain("store entry", err)
-		}
-		db.trace.evicted(out.n, out.bytes)
+	oldCopies := func(ctx context.Context, tx *sql.Tx, out *removed) error { return out.oldCopies(ctx, tx, e) }
+	err = db.put(ctx, op, b, nbytes, oldCopies, func(ctx context.Context, tx *sql.Tx) error {
+		return insert(ctx, tx, e, body, document, nbytes)
+	})
+	if err != nil {
+		return err
 	}
 	db.trace.stored(nbytes)
-	db.shortenLongWAL(ctx)
 	return nil
 }
 
@@ -134,8 +126,8 @@ const (
 	sqlInsertContent = `INSERT INTO content (
 		snapshot, class, key, key_hash, reusable, must_revalidate, partial, final_url, status,
 		content_type, content_language, etag, last_modified, receipt, fetched_at, checked_at,
-		body_size, document_size, nbytes, used)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(used), 0) + 1 FROM content))
+		body_size, document_size, nbytes, recovered, used)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ` + sqlNextUse + `)
 	RETURNING id`
 
 	sqlInsertPart = `INSERT INTO content_part (content_id, kind, n, codec, data) VALUES (?, ?, ?, ?, ?)`
@@ -146,7 +138,7 @@ func insert(ctx context.Context, tx *sql.Tx, e Entry, body, document []part, nby
 	err := tx.QueryRowContext(ctx, sqlInsertContent,
 		e.Snapshot, e.Class, e.Key, hash(e.Key), e.Reusable, e.MustRevalidate, e.Partial, e.FinalURL, e.Status,
 		e.ContentType, e.ContentLanguage, e.ETag, e.LastModified, e.Receipt, e.FetchedAt.UnixMilli(), e.CheckedAt.UnixMilli(),
-		len(e.Body), len(e.Document), nbytes).Scan(&id)
+		len(e.Body), len(e.Document), nbytes, e.Recovered).Scan(&id)
 	if err != nil {
 		return err
 	}
@@ -170,14 +162,17 @@ func hash(key string) []byte {
 const (
 	sqlEntry = `SELECT c.snapshot, c.class, c.key, c.reusable, c.must_revalidate, c.partial, c.final_url, c.status,
 		c.content_type, c.content_language, c.etag, c.last_modified, c.receipt, c.fetched_at, c.checked_at,
-		c.body_size, c.document_size, p.kind, p.codec, p.data
+		c.recovered, c.body_size, c.document_size, p.kind, p.codec, p.data
 	FROM content AS c LEFT JOIN content_part AS p ON p.content_id = c.id AND (p.kind = 1 OR c.body_size <= ?)
 	WHERE c.id = `
 
 	sqlEntryOrder = ` ORDER BY p.kind, p.n`
 
 	sqlLatest = sqlEntry + `(SELECT id FROM content
-		WHERE class = ? AND key_hash = ? AND reusable = 1 ORDER BY id DESC LIMIT 1)` + sqlEntryOrder
+		WHERE class = ? AND key_hash = ? AND reusable = 1 AND recovered IS NULL ORDER BY id DESC LIMIT 1)` + sqlEntryOrder
+
+	sqlLatestRecovered = sqlEntry + `(SELECT id FROM content
+		WHERE class = ? AND key_hash = ? AND reusable = 1 AND recovered IS NOT NULL ORDER BY id DESC LIMIT 1)` + sqlEntryOrder
 
 	sqlBySnapshot = sqlEntry + `(SELECT id FROM content WHERE snapshot = ? AND class = ?)` + sqlEntryOrder
 
@@ -186,10 +181,16 @@ const (
 	WHERE c.snapshot = ? AND c.class = ? ORDER BY p.n`
 )
 
-// Latest gives the newest reusable entry of a class and key. Newest is the one
-// stored last, whatever the clocks said.
+// Latest gives the newest reusable copy of the page itself of a class and key.
+// Newest is the one stored last, whatever the clocks said.
 func (db *DB) Latest(ctx context.Context, class, key string) (Entry, bool, error) {
 	return db.read(ctx, db.latest, InlineBody, class, hash(key))
+}
+
+// LatestRecovered is Latest for copies that were recovered from elsewhere.
+// Which of the two is the better answer is for the caller to say.
+func (db *DB) LatestRecovered(ctx context.Context, class, key string) (Entry, bool, error) {
+	return db.read(ctx, db.latestRecovered, InlineBody, class, hash(key))
 }
 
 // BySnapshot gives the very copy that id names, when it is of this class and
@@ -223,19 +224,19 @@ func (db *DB) readBody(ctx context.Context, class, id string) (body []byte, err 
 		}
 		if body == nil {
 			if size < 0 || size > maxPlain {
-				return nil, db.damaged(fmt.Errorf("an entry claims a body of %d bytes", size))
+				return nil, db.damaged("read entry", fmt.Errorf("an entry claims a body of %d bytes", size))
 			}
 			body = make([]byte, 0, size)
 		}
 		if body, err = db.unpack(body, codec, data); err != nil {
-			return nil, db.damaged(err)
+			return nil, db.damaged("read entry", err)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
 	if int64(len(body)) != size {
-		return nil, db.damaged(fmt.Errorf("a body of %d bytes came back as %d", size, len(body)))
+		return nil, db.damaged("read entry", fmt.Errorf("a body of %d bytes came back as %d", size, len(body)))
 	}
 	return body, nil
 }
@@ -268,13 +269,13 @@ func (db *DB) readEntry(ctx context.Context, stmt *sql.Stmt, args []any) (e Entr
 	for rows.Next() {
 		err := rows.Scan(&e.Snapshot, &e.Class, &e.Key, &e.Reusable, &e.MustRevalidate, &e.Partial, &e.FinalURL, &e.Status,
 			&e.ContentType, &e.ContentLanguage, &e.ETag, &e.LastModified, &e.Receipt, &fetched, &checked,
-			&e.BodySize, &documentSize, &kind, &codec, &data)
+			&e.Recovered, &e.BodySize, &documentSize, &kind, &codec, &data)
 		if err != nil {
 			return Entry{}, err
 		}
 		if first {
 			if e.BodySize < 0 || e.BodySize > maxPlain || documentSize < 0 || documentSize > maxPlain {
-				return Entry{}, db.damaged(fmt.Errorf("an entry claims %d and %d bytes", e.BodySize, documentSize))
+				return Entry{}, db.damaged("read entry", fmt.Errorf("an entry claims %d and %d bytes", e.BodySize, documentSize))
 			}
 			if e.BodySize > 0 && e.BodySize <= InlineBody {
 				e.Body = make([]byte, 0, e.BodySize)
@@ -292,7 +293,7 @@ func (db *DB) readEntry(ctx context.Context, stmt *sql.Stmt, args []any) (e Entr
 			into = &e.Document
 		}
 		if *into, err = db.unpack(*into, int(codec.Int64), data); err != nil {
-			return Entry{}, db.damaged(err)
+			return Entry{}, db.damaged("read entry", err)
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -302,15 +303,15 @@ func (db *DB) readEntry(ctx context.Context, stmt *sql.Stmt, args []any) (e Entr
 		return Entry{}, sql.ErrNoRows
 	}
 	if e.BodySize <= InlineBody && int64(len(e.Body)) != e.BodySize || int64(len(e.Document)) != documentSize {
-		return Entry{}, db.damaged(fmt.Errorf("an entry of %d and %d bytes came back as %d and %d", e.BodySize, documentSize, len(e.Body), len(e.Document)))
+		return Entry{}, db.damaged("read entry", fmt.Errorf("an entry of %d and %d bytes came back as %d and %d", e.BodySize, documentSize, len(e.Body), len(e.Document)))
 	}
 	e.FetchedAt, e.CheckedAt = time.UnixMilli(fetched).UTC(), time.UnixMilli(checked).UTC()
 	return e, nil
 }
 
 // damaged is for damage that SQLite does not see.
-func (db *DB) damaged(cause error) error {
-	return &fault{kind: ErrCorrupt, text: "read entry: " + db.sentence(ErrCorrupt), cause: cause}
+func (db *DB) damaged(op string, cause error) error {
+	return &fault{kind: ErrCorrupt, text: op + ": " + db.sentence(ErrCorrupt), cause: cause}
 }
 
 const sqlRevalidated = `UPDATE content SET
@@ -320,15 +321,16 @@ const sqlRevalidated = `UPDATE content SET
 		nbytes        = nbytes
 			+ CASE WHEN ?2 = '' THEN 0 ELSE octet_length(?2) - octet_length(etag) END
 			+ CASE WHEN ?3 = '' THEN 0 ELSE octet_length(?3) - octet_length(last_modified) END
-	WHERE snapshot = ?4 AND class = ?5
+	WHERE snapshot = ?4 AND class = ?5 AND recovered IS NULL
 	RETURNING id`
 
 // Revalidated notes that the origin said at that time that the copy is still
 // good, with new validators where it gave some ("" leaves the old one). It
-// is false when the class holds no such copy any more.
+// is false when the class holds no such copy any more, and for a recovered one,
+// of which an origin cannot say that.
 func (db *DB) Revalidated(ctx context.Context, class, snapshot string, at time.Time, etag, lastModified string) (bool, error) {
 	var id int64
-	err := db.writeUsed(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := db.uses.write(ctx, db, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, sqlRevalidated, at.UnixMilli(), etag, lastModified, snapshot, class).Scan(&id)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -339,19 +341,4 @@ func (db *DB) Revalidated(ctx context.Context, class, snapshot string, at time.T
 	}
 	db.uses.note(snapshot)
 	return true, nil
-}
-
-// Stats is what the content cache holds.
-type Stats struct {
-	Entries int64
-	Bytes   int64 // as counted against Config.MaxBytes
-}
-
-const sqlStats = `SELECT entries, bytes FROM usage WHERE cache = 'content'`
-
-// Stats counts the content cache. It is cheap.
-func (db *DB) Stats(ctx context.Context) (Stats, error) {
-	var s Stats
-	err := db.reader.QueryRowContext(ctx, sqlStats).Scan(&s.Entries, &s.Bytes)
-	return s, db.explain("count entries", err)
 }

@@ -38,19 +38,24 @@ const (
 	walLimit = 4 << 20
 )
 
-// Config says where the store is and how much its content cache may hold.
+// Config says where the store is and how much its caches may hold, each for
+// itself, as stored. Of a cache of 0 bytes nothing is kept.
 type Config struct {
-	Dir      string // made when it is missing, mode 0700
-	MaxBytes int64  // of content entries, as stored; 0: nothing is kept
-	Trace    *Trace // may be nil
+	Dir            string // made when it is missing, mode 0700
+	MaxBytes       int64  // of copies of pages
+	RecoveredBytes int64  // of copies recovered from elsewhere
+	DigestBytes    int64  // of values of CacheDigest
+	EmbedBytes     int64  // of values of CacheEmbed
+	Trace          *Trace // may be nil
 }
 
 // Trace is told what the store does. Every field may be nil. The functions
 // are called on the goroutine that did it, with no lock held.
 type Trace struct {
-	OnStored func(bytes int64)        // an entry was stored and takes this much
-	OnEvict  func(n int, bytes int64) // entries were removed to make room
-	OnError  func(err error)          // Run could not do something, or a read could not renew a lease; it is tried again
+	OnStored      func(bytes int64)                 // an entry was stored and takes this much
+	OnEvict       func(n int, bytes int64)          // entries were removed to make room
+	OnEvictValues func(c Cache, n int, bytes int64) // likewise of small values
+	OnError       func(err error)                   // Run could not do something, or a read could not renew a lease; it is tried again
 }
 
 func (t *Trace) stored(bytes int64) {
@@ -65,6 +70,12 @@ func (t *Trace) evicted(n int, bytes int64) {
 	}
 }
 
+func (t *Trace) evictedValues(c Cache, n int, bytes int64) {
+	if t != nil && t.OnEvictValues != nil && n > 0 {
+		t.OnEvictValues(c, n, bytes)
+	}
+}
+
 func (t *Trace) failed(err error) {
 	if t != nil && t.OnError != nil && err != nil {
 		t.OnError(err)
@@ -74,21 +85,24 @@ func (t *Trace) failed(err error) {
 // DB is an open store. Its methods may be called from many goroutines.
 type DB struct {
 	dir, path string
-	max       int64
+	budgets   map[Cache]*budget // not changed after Open
 	trace     *Trace
 
 	writer *sql.DB // one connection; every transaction of it is immediate
 	reader *sql.DB // a few that can only read
 
-	latest, bySnapshot *sql.Stmt // on reader
+	latest, latestRecovered, bySnapshot, values *sql.Stmt // on reader
 
-	// On writer: what every target of a batch needs.
+	// On writer: what every target of a batch needs, and what comes many at once.
 	startTarget, finishTarget, targetFinished, batchBytes *sql.Stmt
+	insertValue, insertValueData                          *sql.Stmt
 
 	packers chan *packer  // each Put holds one: bounds memory and encoders
 	decoder *zstd.Decoder // for reader connections
 
-	uses uses // last-use times that are not written yet
+	// Last-use times that are not written yet.
+	uses      uses[string] // of entries, by snapshot
+	valueUses uses[int64]  // of values, by id
 
 	// longWAL is the length of the log at which a Put tries to empty it.
 	longWAL atomic.Int64
@@ -105,18 +119,19 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if c.Dir == "" {
 		return nil, errors.New("open store: no folder given; set data_dir")
 	}
-	if c.MaxBytes < 0 {
-		return nil, fmt.Errorf("open store: cache.max_bytes is %d; give 0 or more", c.MaxBytes)
-	}
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	db := &DB{
 		dir: dir, path: filepath.Join(dir, fileName),
-		max: c.MaxBytes, trace: c.Trace,
-		packers: newPackers(),
-		uses:    newUses(),
+		trace:     c.Trace,
+		packers:   newPackers(),
+		uses:      newUses[string](sqlUsed),
+		valueUses: newUses[int64](sqlValueUsed),
+	}
+	if err := db.setBudgets(c); err != nil {
+		return nil, err
 	}
 	db.longWAL.Store(walLimit * 3 / 2)
 	if err := db.open(ctx); err != nil {
@@ -154,22 +169,22 @@ func (db *DB) open(ctx context.Context) (err error) {
 
 // prepare compiles the statements of every request and every target once.
 func (db *DB) prepare(ctx context.Context) (err error) {
-	if db.latest, err = db.reader.PrepareContext(ctx, sqlLatest); err != nil {
-		return err
+	on := func(pool *sql.DB, text string) (stmt *sql.Stmt) {
+		if err == nil {
+			stmt, err = pool.PrepareContext(ctx, text)
+		}
+		return stmt
 	}
-	if db.bySnapshot, err = db.reader.PrepareContext(ctx, sqlBySnapshot); err != nil {
-		return err
-	}
-	if db.startTarget, err = db.writer.PrepareContext(ctx, sqlStartTarget); err != nil {
-		return err
-	}
-	if db.finishTarget, err = db.writer.PrepareContext(ctx, sqlFinishTarget); err != nil {
-		return err
-	}
-	if db.targetFinished, err = db.writer.PrepareContext(ctx, sqlTargetFinished); err != nil {
-		return err
-	}
-	db.batchBytes, err = db.writer.PrepareContext(ctx, sqlBatchBytes)
+	db.latest = on(db.reader, sqlLatest)
+	db.latestRecovered = on(db.reader, sqlLatestRecovered)
+	db.bySnapshot = on(db.reader, sqlBySnapshot)
+	db.values = on(db.reader, sqlValues)
+	db.startTarget = on(db.writer, sqlStartTarget)
+	db.finishTarget = on(db.writer, sqlFinishTarget)
+	db.targetFinished = on(db.writer, sqlTargetFinished)
+	db.batchBytes = on(db.writer, sqlBatchBytes)
+	db.insertValue = on(db.writer, sqlInsertValue)
+	db.insertValueData = on(db.writer, sqlInsertValueData)
 	return err
 }
 

@@ -232,10 +232,13 @@ func checkSound(t testing.TB, db *DB) {
 	if err := db.reader.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&result); err != nil || result != "ok" {
 		t.Fatalf("integrity_check: %s, %v", result, err)
 	}
-	for _, cache := range []string{"content", "batch"} {
-		table := map[string]string{"content": "content", "batch": "batch_job"}[cache]
+	for cache, rows := range map[string]string{
+		"content": "content WHERE recovered IS NULL", "recovered": "content WHERE recovered IS NOT NULL",
+		"digest": "value WHERE cache = 'digest'", "embed": "value WHERE cache = 'embed'",
+		"batch": "batch_job",
+	} {
 		var want, got Stats
-		if err := db.reader.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(nbytes), 0) FROM "+table).Scan(&want.Entries, &want.Bytes); err != nil {
+		if err := db.reader.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(nbytes), 0) FROM "+rows).Scan(&want.Entries, &want.Bytes); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.reader.QueryRowContext(ctx, "SELECT entries, bytes FROM usage WHERE cache = ?", cache).Scan(&got.Entries, &got.Bytes); err != nil || got != want {
@@ -244,6 +247,8 @@ func checkSound(t testing.TB, db *DB) {
 	}
 	for what, query := range map[string]string{
 		"parts without an entry": "SELECT count(*) FROM content_part WHERE content_id NOT IN (SELECT id FROM content)",
+		"values without data":    "SELECT count(*) FROM value WHERE id NOT IN (SELECT id FROM value_data)",
+		"data without a value":   "SELECT count(*) FROM value_data WHERE id NOT IN (SELECT id FROM value)",
 		"targets without a job":  "SELECT count(*) FROM batch_target WHERE job_id NOT IN (SELECT id FROM batch_job)",
 		"jobs whose number of targets is wrong": `SELECT count(*) FROM batch_job AS j
 			WHERE targets_total <> (SELECT count(*) FROM batch_target WHERE job_id = j.id)`,

@@ -2,11 +2,13 @@ package dcache
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +18,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sift.build/sift/internal/batch/storetest"
 )
 
 func TestANewStoreIsPrivateToItsUser(t *testing.T) {
@@ -108,7 +112,7 @@ func TestAStoreOfANewerSiftIsRefusedAndLeftAsItIs(t *testing.T) {
 	if !errors.Is(err, ErrNewer) || errors.Is(err, ErrCorrupt) {
 		t.Fatalf("error is %v", err)
 	}
-	for _, part := range []string{db.path, "layout 7", "up to 2", "newer sift", "data_dir"} {
+	for _, part := range []string{db.path, "layout 7", "up to 3", "newer sift", "data_dir"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not say %q", err, part)
 		}
@@ -218,6 +222,7 @@ func TestMigrationsThatHaveShippedAreNeverEdited(t *testing.T) {
 	want := []string{
 		"1 content ed1da0ff",
 		"2 batch ae7f6472",
+		"3 caches b891e06e",
 	}
 	all, err := readMigrations(migrationFiles)
 	if err != nil {
@@ -233,9 +238,9 @@ func TestMigrationsThatHaveShippedAreNeverEdited(t *testing.T) {
 }
 
 func TestAnOlderStoreIsBroughtUpToDateInOneStep(t *testing.T) {
-	files := shippedMigrations(t, 2)
-	files["migrations/0003_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")}
-	files["migrations/0004_broken.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE yet_more (id INTEGER PRIMARY KEY); INSERT INTO nothing VALUES (1);")}
+	files := shippedMigrations(t, 3)
+	files["migrations/0004_more.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;")}
+	files["migrations/0005_broken.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE yet_more (id INTEGER PRIMARY KEY); INSERT INTO nothing VALUES (1);")}
 	db := openStore(t, Config{MaxBytes: 1 << 20})
 	e := testEntry("k", 10)
 	put(t, db, e)
@@ -257,19 +262,19 @@ func TestAnOlderStoreIsBroughtUpToDateInOneStep(t *testing.T) {
 		}
 		return names
 	}
-	if err := db.migrate(t.Context(), files); err == nil || !strings.Contains(err.Error(), "migration 4 (broken)") {
+	if err := db.migrate(t.Context(), files); err == nil || !strings.Contains(err.Error(), "migration 5 (broken)") {
 		t.Fatalf("error is %v", err)
 	}
-	if d := cmp.Diff([]string{"content", "batch"}, applied()); d != "" {
+	if d := cmp.Diff([]string{"content", "batch", "caches"}, applied()); d != "" {
 		t.Errorf("after one that fails (-want +got):\n%s", d)
 	}
-	delete(files, "migrations/0004_broken.sql")
+	delete(files, "migrations/0005_broken.sql")
 	for range 2 {
 		if err := db.migrate(t.Context(), files); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if d := cmp.Diff([]string{"content", "batch", "more"}, applied()); d != "" {
+	if d := cmp.Diff([]string{"content", "batch", "caches", "more"}, applied()); d != "" {
 		t.Errorf("after one that works (-want +got):\n%s", d)
 	}
 	if !held(t, db, e.Snapshot) {
@@ -295,48 +300,96 @@ func shippedMigrations(t *testing.T, n int) fstest.MapFS {
 	return files
 }
 
-func TestAStoreFromBeforeThereWereBatchesIsUpgradedInPlace(t *testing.T) {
-	// As the first layout's sift left it: its migrations, and an entry by the
-	// statements that have not changed since.
+// oldStore makes a folder with a file as a sift of that layout left it: see
+// testdata/README.md.
+func oldStore(t *testing.T, layout int) string {
+	t.Helper()
+	names, err := filepath.Glob(fmt.Sprintf("testdata/layout-%d.*.gz", layout))
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
 	dir := t.TempDir()
-	old := &DB{dir: dir, path: filepath.Join(dir, fileName), max: 1 << 20, packers: newPackers(), uses: newUses()}
-	old.longWAL.Store(walLimit)
-	if err := old.makeFiles(); err != nil {
-		t.Fatal(err)
-	}
-	var err error
-	if old.writer, err = sql.Open("sqlite", old.dsn("_txlock=immediate")); err != nil {
-		t.Fatal(err)
-	}
-	old.writer.SetMaxOpenConns(1)
-	if err := old.migrate(t.Context(), shippedMigrations(t, 1)); err != nil {
-		t.Fatal(err)
-	}
-	e := testEntry("k", 50_000)
-	put(t, old, e)
-	if err := old.closeHandles(); err != nil {
-		t.Fatal(err)
-	}
-
-	for range 2 { // once to upgrade it, once as it is then
-		db, err := Open(t.Context(), Config{Dir: dir, MaxBytes: 1 << 20})
+	for _, name := range names {
+		packed, err := os.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok, err := db.Latest(t.Context(), e.Class, e.Key); !ok || err != nil || intact(got) != nil {
-			t.Errorf("the entry: %v, %v, %v", ok, err, intact(got))
+		defer packed.Close()
+		r, err := gzip.NewReader(packed)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if n, err := db.BatchNbytes(t.Context()); n != 0 || err != nil {
-			t.Errorf("batches take %d, %v", n, err)
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
 		}
-		checkSound(t, db)
-		if err := db.Close(); err != nil {
+		_, ending, _ := strings.Cut(strings.TrimSuffix(filepath.Base(name), ".gz"), ".")
+		if err := os.WriteFile(filepath.Join(dir, "sift."+ending), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	db := openStore(t, Config{Dir: dir, MaxBytes: 1 << 20})
-	createJob(t, db, "a", 3)
-	checkSound(t, db)
+	return dir
+}
+
+func TestAStoreOfAnOlderLayoutIsUpgradedInPlace(t *testing.T) {
+	t.Parallel()
+	for layout := 1; layout <= 2; layout++ {
+		t.Run(fmt.Sprint("layout ", layout), func(t *testing.T) {
+			dir := oldStore(t, layout)
+			config := Config{Dir: dir, MaxBytes: 1 << 20, RecoveredBytes: 1 << 20, DigestBytes: 1 << 20, EmbedBytes: 1 << 20}
+			for round := range 2 { // once to upgrade it, once as it is then
+				db, err := Open(t.Context(), config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkSound(t, db)
+				if d := cmp.Diff([]string{"second", "third", "fourth", "first"}, lastUsed(t, db)); d != "" && round == 0 {
+					t.Errorf("order of use (-want +got):\n%s", d)
+				}
+				for _, e := range []struct{ class, url, snapshot string }{
+					{"default", "https://example.org/a", "first"}, {"default", "https://example.org/b", "second"}, {"other", "https://example.org/a", "fourth"},
+				} {
+					got, ok, err := db.Latest(t.Context(), e.class, e.url)
+					if err != nil || !ok || got.Snapshot != e.snapshot || got.ETag != `"`+e.snapshot+`"` || got.Recovered != nil ||
+						string(got.Body) != strings.Repeat("<p>"+e.snapshot+"</p>\n", 500) || string(got.Document) != `{"title":"`+e.snapshot+`"}` {
+						t.Errorf("%+v: %v, %v, %+v", e, ok, err, got)
+					}
+					if _, ok, err := db.LatestRecovered(t.Context(), e.class, e.url); ok || err != nil {
+						t.Errorf("a copy of a page is a recovered one: %v, %v", ok, err)
+					}
+				}
+				if _, ok, err := db.BySnapshot(t.Context(), "default", "third"); !ok || err != nil {
+					t.Errorf("a copy that answers no other request: %v, %v", ok, err)
+				}
+				want := map[Cache]int64{CacheContent: 4, CacheRecovered: 0, CacheDigest: 0, CacheEmbed: 0}
+				for cache, n := range want {
+					if s, err := db.StatsOf(t.Context(), cache); err != nil || s.Entries != n {
+						t.Errorf("%s: %+v, %v", cache, s, err)
+					}
+				}
+				if layout == 2 {
+					if j, found, err := storetest.Whole(t.Context(), db, "a", "job", -1, leaseAt(0)); err != nil || !found || j.TargetsDone != 1 || len(j.Targets[0].Result) != 100 {
+						t.Errorf("the job: %+v, %v, %v", j, found, err)
+					}
+				}
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// And it does all that a new one does.
+			db := openStore(t, config)
+			createJob(t, db, "b", 3)
+			e := recoveredEntry("https://example.org/a", 10)
+			put(t, db, e)
+			if got, ok, err := db.LatestRecovered(t.Context(), e.Class, e.Key); !ok || err != nil || got.Snapshot != e.Snapshot {
+				t.Errorf("%v, %v", ok, err)
+			}
+			if err := db.PutValues(t.Context(), CacheDigest, "default", map[string][]byte{"k": []byte("v")}); err != nil {
+				t.Error(err)
+			}
+			checkSound(t, db)
+		})
+	}
 }
 
 func TestAGapOrAnOddNameAmongMigrationsIsRefused(t *testing.T) {

@@ -29,7 +29,7 @@ const (
 )
 
 // Run looks after the store until ctx ends: it writes noted uses, evicts what
-// is over the budget, gives free pages back to the disk and keeps the
+// is over a budget, gives free pages back to the disk and keeps the
 // write-ahead log short. What fails is told to Trace.OnError and tried again;
 // a full disk must not end a server. When ctx has ended it writes what is
 // left and returns; its error is that of this last write.
@@ -43,6 +43,7 @@ func (db *DB) Run(ctx context.Context) error {
 			defer cancel()
 			return db.explain("write last-use times", db.flushUses(ctx))
 		case <-db.uses.wake:
+		case <-db.valueUses.wake:
 		case <-tick.C:
 		}
 		if err := db.tend(ctx); err != nil && ctx.Err() == nil {
@@ -55,8 +56,13 @@ func (db *DB) tend(ctx context.Context) error {
 	return errors.Join(db.flushUses(ctx), db.evict(ctx), db.shrink(ctx), db.shortenWAL(ctx))
 }
 
+// flushUses writes all notes there are.
+func (db *DB) flushUses(ctx context.Context) error {
+	return errors.Join(db.uses.flush(ctx, db), db.valueUses.flush(ctx, db))
+}
+
 // shrink gives free pages back to the disk while there are so many that the
-// cache will not fill them soon. A few are left: they are used again without
+// caches will not fill them soon. A few are left: they are used again without
 // the file growing.
 func (db *DB) shrink(ctx context.Context) error {
 	for ctx.Err() == nil {
@@ -64,7 +70,7 @@ func (db *DB) shrink(ctx context.Context) error {
 		if err := db.reader.QueryRowContext(ctx, "SELECT freelist_count, page_size FROM pragma_freelist_count, pragma_page_size").Scan(&free, &size); err != nil {
 			return err
 		}
-		if free*size <= max(1<<20, min(db.max/8, keepFree)) {
+		if free*size <= max(1<<20, min(db.allBudgets()/8, keepFree)) {
 			return nil
 		}
 		err := db.write(ctx, func(ctx context.Context, tx *sql.Tx) error {

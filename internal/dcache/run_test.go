@@ -194,7 +194,7 @@ func TestRunGoesOnAfterAFailureAndTellsIt(t *testing.T) {
 }
 
 func TestManyNotedUsesWakeRunAndAreBounded(t *testing.T) {
-	u := newUses()
+	u := newUses[string](sqlUsed)
 	for i := range maxUses + 1000 {
 		u.note(fmt.Sprint(i))
 	}
@@ -208,13 +208,13 @@ func TestManyNotedUsesWakeRunAndAreBounded(t *testing.T) {
 	}
 	u.note("0") // one that is held already moves to the end
 	taken := u.take()
-	if len(taken) != usesPerWrite || taken[0].snapshot != "1" {
-		t.Errorf("%d taken, the first is %s", len(taken), taken[0].snapshot)
+	if len(taken) != usesPerWrite || taken[0].of != "1" {
+		t.Errorf("%d taken, the first is %s", len(taken), taken[0].of)
 	}
-	u.note(taken[1].snapshot)
-	again := u.last[taken[1].snapshot]
+	u.note(taken[1].of)
+	again := u.last[taken[1].of]
 	u.putBack(taken)
-	if u.last[taken[1].snapshot] != again || u.last[taken[0].snapshot] != taken[0].counter {
+	if u.last[taken[1].of] != again || u.last[taken[0].of] != taken[0].counter {
 		t.Error("a note that was put back replaced a newer one")
 	}
 }

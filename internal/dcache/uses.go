@@ -17,27 +17,42 @@ const (
 	maxUses = 16 << 10
 )
 
-// uses notes in memory which entries were used, in which order.
-type uses struct {
+// uses notes in memory what was used, in which order. Entries go by their
+// snapshot and values by their row.
+type uses[K comparable] struct {
+	stmt string        // writes that one was used
 	wake chan struct{} // one place; has a token when there is much to write
 
 	mu      sync.Mutex // guards what follows
 	counter int64
-	last    map[string]int64 // snapshot of the entry → counter at its last use
+	last    map[K]int64 // what was used → counter at its last use
 }
 
-func newUses() uses {
-	return uses{wake: make(chan struct{}, 1), last: make(map[string]int64)}
+// The newest use is one more than the highest of both orders, so that one
+// expression does for either.
+const (
+	sqlNextUse = `max(coalesce((SELECT max(used) FROM content WHERE recovered IS NULL), 0),
+		coalesce((SELECT max(used) FROM content WHERE recovered IS NOT NULL), 0)) + 1`
+
+	sqlUsed = `UPDATE content SET used = ` + sqlNextUse + ` WHERE snapshot = ?`
+
+	sqlValueUsed = `UPDATE value SET used = (SELECT max(v.used) + 1 FROM value AS v WHERE v.cache = value.cache) WHERE id = ?`
+)
+
+func newUses[K comparable](stmt string) uses[K] {
+	return uses[K]{stmt: stmt, wake: make(chan struct{}, 1), last: make(map[K]int64)}
 }
 
-func (u *uses) note(snapshot string) {
+func (u *uses[K]) note(used ...K) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if _, held := u.last[snapshot]; !held && len(u.last) >= maxUses {
-		return
+	for _, x := range used {
+		if _, held := u.last[x]; !held && len(u.last) >= maxUses {
+			continue
+		}
+		u.counter++
+		u.last[x] = u.counter
 	}
-	u.counter++
-	u.last[snapshot] = u.counter
 	if len(u.last) >= maxUses/2 {
 		select {
 		case u.wake <- struct{}{}:
@@ -50,76 +65,89 @@ func (u *uses) note(snapshot string) {
 // did not read it. It costs no I/O; Run writes it with others.
 func (db *DB) Touch(snapshot string) { db.uses.note(snapshot) }
 
-type use struct {
-	snapshot string
-	counter  int64
+type use[K comparable] struct {
+	of      K
+	counter int64
 }
 
 // take removes up to usesPerWrite notes, the oldest first, in their order.
-func (u *uses) take() []use {
+func (u *uses[K]) take() []use[K] {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if len(u.last) == 0 {
 		return nil
 	}
-	all := make([]use, 0, len(u.last))
-	for snapshot, counter := range u.last {
-		all = append(all, use{snapshot, counter})
+	all := make([]use[K], 0, len(u.last))
+	for x, counter := range u.last {
+		all = append(all, use[K]{x, counter})
 	}
-	slices.SortFunc(all, func(a, b use) int { return cmp.Compare(a.counter, b.counter) })
+	slices.SortFunc(all, func(a, b use[K]) int { return cmp.Compare(a.counter, b.counter) })
 	all = all[:min(len(all), usesPerWrite)]
 	for _, x := range all {
-		delete(u.last, x.snapshot)
+		delete(u.last, x.of)
 	}
 	return all
 }
 
-// putBack returns notes that could not be written, unless the entry was used
-// again meanwhile.
-func (u *uses) putBack(back []use) {
+// putBack returns notes that could not be written, unless there is a newer one
+// of the same by now.
+func (u *uses[K]) putBack(back []use[K]) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, x := range back {
-		if _, newer := u.last[x.snapshot]; !newer {
-			u.last[x.snapshot] = x.counter
+		if _, newer := u.last[x.of]; !newer {
+			u.last[x.of] = x.counter
 		}
 	}
 }
 
-const sqlUsed = `UPDATE content SET used = (SELECT max(used) + 1 FROM content) WHERE snapshot = ?`
-
-// writeUsed is write, and takes the noted uses along in the same transaction:
+// write is db.write, and takes the noted uses along in the same transaction:
 // they cost no commit of their own then, and what fn evicts is chosen by them.
-func (db *DB) writeUsed(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
-	noted := db.uses.take()
+func (u *uses[K]) write(ctx context.Context, db *DB, fn transaction) error {
+	noted := u.take()
 	err := db.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, x := range noted {
-			if _, err := tx.ExecContext(ctx, sqlUsed, x.snapshot); err != nil {
-				return err
-			}
+		if err := u.writeIn(ctx, tx, noted); err != nil {
+			return err
 		}
 		return fn(ctx, tx)
 	})
 	if err != nil {
-		db.uses.putBack(noted)
+		u.putBack(noted)
 	}
 	return err
 }
 
-// flushUses writes all notes there are.
-func (db *DB) flushUses(ctx context.Context) error {
-	for db.uses.pending() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := db.writeUsed(ctx, func(context.Context, *sql.Tx) error { return nil }); err != nil {
+func (u *uses[K]) writeIn(ctx context.Context, tx *sql.Tx, noted []use[K]) error {
+	if len(noted) == 0 {
+		return nil
+	}
+	stmt, err := tx.PrepareContext(ctx, u.stmt)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stmt.Close() }()
+	for _, x := range noted {
+		if _, err := stmt.ExecContext(ctx, x.of); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (u *uses) pending() bool {
+// flush writes all notes there are.
+func (u *uses[K]) flush(ctx context.Context, db *DB) error {
+	for u.pending() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := u.write(ctx, db, func(context.Context, *sql.Tx) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *uses[K]) pending() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return len(u.last) > 0
