@@ -31,6 +31,8 @@ func Table() map[string]Rule {
 		"internal/render":    {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text"}, Std: []string{}},
 		"internal/narrow":    {Ours: []string{"sift", "render", "spelling"}, Outside: []string{"golang.org/x/text"}, Std: []string{}},
 		"internal/digest":    {Ours: []string{"sift", "render"}, Outside: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, Std: []string{}},
+		"internal/archive":   {Ours: []string{"sift", "fetch"}},
+		"internal/model":     {Ours: []string{"sift", "digest", "fanout"}, Outside: []string{"github.com/clipperhouse/uax29", "github.com/x448/float16", "golang.org/x/text"}},
 		"internal/dcache":    {Ours: []string{"sift", "batch"}, Outside: []string{"modernc.org/sqlite", "github.com/klauspost/compress", "golang.org/x/sys"}},
 		"internal/auth":      {Ours: []string{"sift"}},
 		"internal/child":     {Outside: []string{"github.com/elastic/go-seccomp-bpf", "golang.org/x/net/bpf", "golang.org/x/sync", "golang.org/x/sys"}},
@@ -61,8 +63,10 @@ func Table() map[string]Rule {
 		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate", "fanout", "spelling"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys"}},
 
 		// Not part of the product: production code imports none of these.
-		"internal/pdf/pdftest":     {},
-		"internal/batch/storetest": {Ours: []string{"sift", "batch"}, Tests: true},
+		"internal/pdf/pdftest":         {},
+		"internal/model/modeltest": {},
+		"internal/batch/storetest":     {Ours: []string{"sift", "batch"}, Tests: true},
+		"internal/archive/archivetest": {Tests: true},
 
 		"demo":            {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
 		"demo/server":     {},
