@@ -64,7 +64,7 @@ func Table() map[string]Rule {
 
 		// Not part of the product: production code imports none of these.
 		"internal/pdf/pdftest":         {},
-		"internal/model/modeltest": {},
+		"internal/model/modeltest":     {},
 		"internal/batch/storetest":     {Ours: []string{"sift", "batch"}, Tests: true},
 		"internal/archive/archivetest": {Tests: true},
 
