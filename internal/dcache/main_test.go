@@ -78,6 +78,13 @@ func playChild(role string, args []string) error {
 		}
 		return db.Close()
 
+	case "values": // DIR PREFIX N: stores values N times, prints the name of each call
+		n, err := strconv.Atoi(args[2])
+		if err != nil {
+			return err
+		}
+		return playValues(ctx, args[0], args[1], n)
+
 	case "batch": // DIR: drains batch jobs until it is killed
 		return playBatch(ctx, args[0])
 

@@ -404,10 +404,13 @@ func TestAGapOrAnOddNameAmongMigrationsIsRefused(t *testing.T) {
 	}
 }
 
-func TestProcessesMayOpenANewFolderAtOnce(t *testing.T) {
+func TestProcessesMayOpenANewOrAnOldFolderAtOnce(t *testing.T) {
 	t.Parallel()
-	for range 3 {
+	for layout := range 3 {
 		dir := filepath.Join(t.TempDir(), "new")
+		if layout > 0 { // or one that each of them finds too old
+			dir = oldStore(t, layout)
+		}
 		var children []*child
 		for range 4 {
 			children = append(children, startChild(t, "open", dir))

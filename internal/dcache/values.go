@@ -17,13 +17,13 @@ const (
 	MaxValueBytes = 1 << 20
 
 	// maxValuesBytes is how much one Values gives and one PutValues stores.
-	maxValuesBytes = 64 << 20
+	maxValuesBytes = 32 << 20
 )
 
 // valueOverhead is what a value takes in the file beside its own bytes and its
 // class: the numbers of its two rows, and its places in two indexes, one of
 // which is filled in no order and so never to the brim.
-const valueOverhead = 256
+const valueOverhead = 144
 
 // valueBytes is about what a value takes in the file. Values of a cache are
 // mostly of one size, and what a page has left over is lost to each of them.
@@ -52,7 +52,7 @@ const sqlValues = `SELECT k.key, v.id, d.data
 		CROSS JOIN value_data AS d ON d.id = v.id`
 
 // Values gives those of the keys that the cache holds for the class: at most
-// MaxValues keys, and of very long values those that come to 64 MiB together.
+// MaxValues keys, and of very long values those that come to 32 MiB together.
 func (db *DB) Values(ctx context.Context, cache Cache, class string, keys []string) (map[string][]byte, error) {
 	const op = "read values"
 	if _, err := db.valueBudget(cache); err != nil {
@@ -127,7 +127,7 @@ const (
 // are stored in one transaction: all of them or none.
 //
 // A value over MaxValueBytes is not kept, nor what is more than the budget of
-// the cache or 64 MiB; the others are stored all the same, and the error is
+// the cache or 32 MiB; the others are stored all the same, and the error is
 // ErrTooBig and says how many were not.
 //
 // values is not kept and must not be changed until PutValues returns.
