@@ -27,7 +27,7 @@ func Table() map[string]Rule {
 		"internal/spelling":  {Std: []string{}},
 		"internal/fetch":     {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/sys"}},
 		"internal/normalize": {Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
-		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet"}, Std: []string{}},
+		"internal/extract":   {Ours: []string{"sift", "normalize"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet", "github.com/yuin/goldmark"}, Std: []string{}},
 		"internal/render":    {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text"}, Std: []string{}},
 		"internal/narrow":    {Ours: []string{"sift", "render", "spelling"}, Outside: []string{"golang.org/x/text"}, Std: []string{}},
 		"internal/digest":    {Ours: []string{"sift", "render"}, Outside: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, Std: []string{}},

@@ -225,7 +225,7 @@ func (f *flattener) headElement(l *lexer, name atom.Atom) bool {
 	case atom.Meta:
 		keys = []string{"name", "property", "itemprop", "http-equiv", "content"}
 	case atom.Link:
-		keys = []string{"rel", "href"}
+		keys = []string{"rel", "href", "hreflang", "type", "title"}
 	case atom.Base:
 		keys = []string{"href"}
 	case atom.Script:

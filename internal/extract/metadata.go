@@ -2,6 +2,7 @@ package extract
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -34,6 +35,7 @@ type metadata struct {
 	itemDates   []string // itemprop=datePublished
 	times       []string // time elements with datetime
 	markedTimes []string // time elements that say they are of publication
+	changes     []string // itemprop=dateModified, and time elements that say they are of a change
 	metaCount   int
 	thread      bool // microdata says that this is a forum thread or a question
 }
@@ -90,6 +92,8 @@ func (m *metadata) element(n *html.Node) {
 			} else {
 				m.itemDates = add(m.itemDates, attr(n, "content"))
 			}
+		case hasWord(prop, "dateModified"):
+			m.changes = add(m.changes, firstOf(attr(n, "datetime"), attr(n, "content")))
 		case hasWord(prop, "author"):
 			m.itemAuthors = add(m.itemAuthors, itemName(n))
 		}
@@ -114,6 +118,9 @@ func (m *metadata) element(n *html.Node) {
 		class := attr(n, "class")
 		if hasAttr(n, "pubdate") || hasWord(class, "published") || hasWord(class, "entry-date") || hasWord(class, "dt-published") {
 			m.markedTimes = add(m.markedTimes, d)
+		}
+		if hasWord(class, "updated") || hasWord(class, "dt-updated") || hasWord(class, "modified") {
+			m.changes = add(m.changes, d)
 		}
 		m.times = add(m.times, d)
 	}
@@ -399,16 +406,21 @@ func letters(s string) string {
 	}, s)
 }
 
-// authors gives the names of who wrote the page, in the order of the page.
-func (m *metadata) authors(about map[string]any) string {
-	sources := [][]string{
+// authorSources gives the names of who wrote the page as each source has them,
+// the surest first.
+func (m *metadata) authorSources(about map[string]any) [][]string {
+	return [][]string{
 		m.linked.names(about["author"], 0),
 		m.meta["citation_author"], m.meta["author"], m.meta["article:author"], m.meta["parsely-author"], m.meta["sailthru.author"],
 		m.meta["dc.creator"], m.meta["dcterms.creator"], m.meta["dc.contributor"],
 		m.linked.names(about["creator"], 0),
 		m.itemAuthors, m.bylines,
 	}
-	for _, names := range sources {
+}
+
+// authors gives the names of who wrote the page, in the order of the page.
+func (m *metadata) authors(about map[string]any) string {
+	for _, names := range m.authorSources(about) {
 		var out []string
 		seen := map[string]bool{}
 		for _, n := range names {
@@ -474,6 +486,54 @@ func (m *metadata) published(about map[string]any) string {
 		}
 	}
 	return ""
+}
+
+// allAuthors gives everybody whom any source names as an author. A name that is
+// written another way around, or that holds several of the others, is not one
+// more. What only looks like a byline counts where there is nothing else.
+func (m *metadata) allAuthors() []string {
+	var names []string
+	seen := map[string]bool{}
+	sources := m.authorSources(m.linked.main())
+	for i, list := range sources {
+		if i == len(sources)-1 && len(names) > 0 {
+			break
+		}
+		for _, n := range list {
+			n = author(n)
+			words := strings.FieldsFunc(strings.ToLower(n), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			slices.Sort(words)
+			if key := strings.Join(words, " "); key != "" && !seen[key] && len(names) < maxAuthors {
+				seen[key] = true
+				names = append(names, n)
+			}
+		}
+	}
+	out := []string{}
+	for i, n := range names {
+		inside := 0
+		for j, other := range names {
+			if i != j && len(letters(other)) >= 4 && strings.Contains(letters(n), letters(other)) {
+				inside++
+			}
+		}
+		if inside < 2 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// modified gives when the page was last changed, as RFC 3339.
+func (m *metadata) modified(about map[string]any) string {
+	dates := []string{str(about["dateModified"])}
+	for _, name := range []string{
+		"article:modified_time", "og:updated_time", "og:article:modified_time", "article:modified", "datemodified", "dcterms.modified", "dc.date.modified",
+		"last-modified", "last_modified", "lastmod", "modified", "revised", "parsely-modified-date", "citation_last_modified",
+	} {
+		dates = append(dates, m.meta[name]...)
+	}
+	return firstDate(append(dates, m.changes...)...)
 }
 
 // language gives the language of the page as a BCP 47 tag.
