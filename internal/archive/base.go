@@ -12,9 +12,9 @@ type entry struct {
 	encoded       bool // percent-encoded, since it goes into a query
 }
 
-// of gives the URL to ask about a page. RFC 7089 has the page's URL appended
-// as it is, query and all (section 4.5.1 and its examples); in a query it has
-// to be encoded.
+// of gives the URL to ask about a page. In a path the page's URL stands as it
+// is, query and all, as in the examples of RFC 7089; in a query it has to be
+// encoded.
 func (e entry) of(page string) string {
 	if e.encoded {
 		page = url.QueryEscape(page)

@@ -187,21 +187,31 @@ func (s *search) askTimeGate(ctx context.Context) (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range headerLinks(resp.Link) {
-		if l.is("timemap") && s.timemap == "" {
-			s.timemap = s.resolve(resp, l.uri)
-		}
-	}
+	s.timemap = s.timemapIn(resp)
 	found, err := s.take(ctx, resp)
 	switch {
 	case errors.Is(err, errOld) && s.want.Around.IsZero():
 		return nil, s.conclusion() // its newest is too old: so are all
 	case errors.Is(err, errNotHeld) && s.client.doors.availability == "":
-		// RFC 7089, section 4.5.6: a TimeGate of nothing says 404. Of a root
-		// it is not known yet whether a TimeGate is there at all.
+		// A TimeGate of nothing says 404. Of a root it is not known yet
+		// whether a TimeGate is there at all.
 		return nil, s.conclusion()
 	}
 	return found, err
+}
+
+// timemapIn is the TimeMap that a response names, if it speaks of this page.
+func (s *search) timemapIn(resp *fetch.Response) string {
+	named := ""
+	for _, l := range headerLinks(resp.Link) {
+		switch {
+		case l.is("original") && !samePage(l.uri, s.page):
+			return ""
+		case l.is("timemap") && l.isList() && named == "":
+			named = s.resolve(resp, l.uri)
+		}
+	}
+	return named
 }
 
 // take makes a Copy of a response, or of the same copy as it was captured.
@@ -217,42 +227,52 @@ func (s *search) take(ctx context.Context, resp *fetch.Response) (*Copy, error) 
 	if !isWayback || w.isRaw() {
 		return first, nil
 	}
-	raw, err := s.fetchOne(ctx, w.raw())
-	if err != nil && first.mayStandFor(err) {
-		return first, nil
+	found, err := s.choose(ctx, w.raw(), func() (*Copy, error) { return first, nil })
+	if found != first {
+		s.close(resp)
 	}
-	s.close(resp)
-	return raw, err
+	return found, err
 }
 
 // takeURL gets one copy, as it was captured where the archive has that.
 func (s *search) takeURL(ctx context.Context, at string) (*Copy, error) {
-	w, isWayback := parseWayback(at)
-	if !isWayback || w.isRaw() {
-		return s.fetchOne(ctx, at)
+	plain := func() (*Copy, error) { return s.fetchOne(ctx, at) }
+	if w, ok := parseWayback(at); ok && !w.isRaw() {
+		return s.choose(ctx, w.raw(), plain)
 	}
-	raw, err := s.fetchOne(ctx, w.raw())
-	if err == nil || isVerdict(err) {
-		return raw, err
-	}
-	plain, plainErr := s.fetchOne(ctx, at)
-	switch {
-	case plainErr != nil:
-		return nil, plainErr
-	case !plain.mayStandFor(err):
-		s.close(plain.Response)
-		return nil, err
-	}
-	return plain, nil
+	return plain()
 }
 
-// mayStandFor reports whether a copy that the archive has rewritten may be
-// taken for its raw form, which was not had for the reason given. Without a
-// Memento-Datetime the page may be one by the archive about the capture of a
-// redirect: then it stands only for a raw form that there is not.
-func (c *Copy) mayStandFor(err error) bool {
-	return errors.Is(err, errNotHeld) || !isVerdict(err) && !c.Response.Memento.IsZero()
+// choose gets the raw form of a copy, or the plain one where there is no raw
+// form. The difficulty is in archives that answer 200 for what they do not
+// have: only Memento-Datetime tells a copy from a page about copies. In a
+// plain form without it that is most often the archive's word on the capture
+// of a redirect; in a raw one, a search page of an archive that knows no raw
+// forms.
+func (s *search) choose(ctx context.Context, rawURL string, plain func() (*Copy, error)) (*Copy, error) {
+	raw, rawErr := s.fetchOne(ctx, rawURL)
+	if rawErr == nil && raw.dated() || rawErr != nil && isVerdict(rawErr) {
+		return raw, rawErr
+	}
+	other, err := plain()
+	switch {
+	case rawErr == nil && (err == nil && other.dated() || errors.Is(err, errSpoiled)):
+		s.close(raw.Response)
+		return other, err
+	case rawErr == nil:
+		if err == nil {
+			s.close(other.Response)
+		}
+		return raw, nil
+	case err == nil && !other.dated() && !errors.Is(rawErr, errNotHeld):
+		s.close(other.Response)
+		return nil, rawErr
+	}
+	return other, err
 }
+
+// dated reports whether the copy says itself when it was captured.
+func (c *Copy) dated() bool { return !c.Response.Memento.IsZero() }
 
 // isVerdict reports whether what was wrong with the raw form is wrong with the
 // copy itself, or ends the search.
@@ -315,7 +335,7 @@ func (s *search) judge(resp *fetch.Response, at string) (*Copy, error) {
 	switch {
 	case resp.Status >= 400 && memento:
 		return nil, errSpoiled // the page answered so when it was captured
-	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
+	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone || resp.Status == http.StatusNotAcceptable:
 		return nil, errNotHeld
 	case resp.Status >= 400:
 		f := c.fail(statusCode(resp.Status), "answered %d", resp.Status).WithHint(sift.HintRetry)
@@ -328,7 +348,7 @@ func (s *search) judge(resp *fetch.Response, at string) (*Copy, error) {
 	if !memento {
 		captured = w.time()
 	}
-	if isWayback && captured.Sub(w.time()).Abs() > 24*time.Hour {
+	if isWayback && !w.time().IsZero() && captured.Sub(w.time()).Abs() > 24*time.Hour {
 		return nil, c.fail(sift.CodeUnreachable, "says two dates of one copy: %s and %s", captured.Format(time.DateOnly), w.time().Format(time.DateOnly))
 	}
 	if err := s.possible(captured); err != nil {

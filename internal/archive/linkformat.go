@@ -13,6 +13,7 @@ import (
 type link struct {
 	uri         string
 	rel         string // in lower case; relation types with spaces between
+	mediaType   string // in lower case
 	datetime    time.Time
 	from, until time.Time
 }
@@ -25,6 +26,12 @@ func (l *link) is(rel string) bool {
 		}
 	}
 	return false
+}
+
+// isList reports whether what is linked is in application/link-format, as far
+// as the link says: TimeMaps come in JSON and as web pages too.
+func (l *link) isList() bool {
+	return l.mediaType == "" || l.mediaType == "application/link-format"
 }
 
 // Bounds of one link. What is over them is no link that could be followed.
@@ -96,6 +103,9 @@ func (ls *links) link() (link, error) {
 		switch name {
 		case "rel":
 			l.rel = strings.ToLower(value)
+		case "type":
+			t, _, _ := strings.Cut(value, ";")
+			l.mediaType = strings.ToLower(strings.TrimSpace(t))
 		case "anchor":
 			foreign = true // it speaks of another page
 		case "datetime":
@@ -115,7 +125,9 @@ func (ls *links) link() (link, error) {
 // param reads a parameter behind its semicolon; an empty one has no name.
 func (ls *links) param() (name, value string, err error) {
 	c, err := ls.skipSpace()
-	if err != nil {
+	if err == io.EOF {
+		return "", "", nil
+	} else if err != nil {
 		return "", "", err
 	}
 	var b strings.Builder

@@ -96,9 +96,9 @@ func samePage(a, b string) bool { return pageKey(a) == pageKey(b) }
 
 func pageKey(u string) string {
 	u, _, _ = strings.Cut(u, "#")
-	_, rest, ok := strings.Cut(u, "://")
-	if !ok {
-		return u
+	scheme, rest, ok := strings.Cut(u, "://")
+	if !ok || strings.ContainsAny(scheme, "/?") {
+		rest = u // some archives leave the scheme out
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	host, path, _ := strings.Cut(rest, "/")

@@ -54,7 +54,8 @@ type unrewriter struct {
 
 func (u *unrewriter) links(body []byte) []byte {
 	var out []byte
-	kept := 0 // of the body, what is in out or was left out of it
+	kept := 0  // of the body, what is in out or was left out of it
+	least := 0 // where a prefix may begin: behind the start of a link that stays
 	scheme := []byte("http")
 	for at := 0; ; {
 		i := bytes.Index(body[at:], scheme)
@@ -63,9 +64,9 @@ func (u *unrewriter) links(body []byte) []byte {
 		}
 		i += at
 		at = i + len(scheme)
-		if from, ok := u.prefix(body, i, kept); ok && isLink(body[i:]) {
+		if from, ok := u.prefix(body, i, least); ok && isLink(body[i:]) {
 			out = append(out, body[kept:from]...)
-			kept = i
+			kept, least = i, at
 		}
 	}
 	if kept == 0 {
@@ -129,5 +130,5 @@ func isLink(body []byte) bool {
 
 // isBorder reports whether a URL may begin here: not in the middle of one.
 func isBorder(body []byte, at int) bool {
-	return at == 0 || bytes.IndexByte([]byte("\"'`=(,; \t\r\n>\\"), body[at-1]) >= 0
+	return at == 0 || strings.IndexByte("\"'`=(,; \t\r\n>\\", body[at-1]) >= 0
 }

@@ -89,10 +89,6 @@ func (s *search) askTimeMap(ctx context.Context) (*Copy, error) {
 			continue
 		}
 		seen[p.url] = true
-		if !s.want.NotBefore.IsZero() && !p.until.IsZero() && p.until.Before(s.want.NotBefore) {
-			s.tooOld(p.until)
-			continue
-		}
 		if len(best.list) > 0 && s.least(p) > s.distance(best.list[0].at) {
 			break // they are in order: none of them has a better one
 		}
@@ -103,7 +99,7 @@ func (s *search) askTimeMap(ctx context.Context) (*Copy, error) {
 		}
 		s.note(err)
 		pages = append(pages, more...)
-		slices.SortStableFunc(pages, func(a, b timemapPage) int { return cmp.Compare(s.least(a), s.least(b)) })
+		s.sortPages(pages)
 	}
 	for i, step := 0, 1; i < len(best.list); i += step {
 		found, err := s.takeURL(ctx, best.list[i].url)
@@ -140,8 +136,15 @@ func (s *search) readTimeMap(ctx context.Context, at string, best *mementos) (pa
 	case isHTML(resp):
 		return nil, c.fail(sift.CodeUnreachable, "answered with a web page where a list of copies was due")
 	}
+	return s.parseTimeMap(resp, resp.Body.Reader(), best)
+}
+
+// parseTimeMap takes up the entries of a TimeMap as they come. Of one over
+// the bound it has what is within.
+func (s *search) parseTimeMap(resp *fetch.Response, body io.Reader, best *mementos) (pages []timemapPage, err error) {
+	c := s.client
 	read, broken := 0, 0
-	list := readLinks(io.LimitReader(resp.Body.Reader(), maxTimeMap))
+	list := readLinks(io.LimitReader(body, maxTimeMap))
 	for {
 		l, err := list.next()
 		switch {
@@ -163,12 +166,31 @@ func (s *search) readTimeMap(ctx context.Context, at string, best *mementos) (pa
 			}
 		case l.is("memento"):
 			s.list(resp, l, best)
-		case l.is("timemap") && !l.is("self") && len(pages) < maxMementos:
-			if u := s.resolve(resp, l.uri); u != "" {
-				pages = append(pages, timemapPage{url: u, from: l.from, until: l.until})
-			}
+		case l.is("timemap") && !l.is("self") && l.isList():
+			pages = s.addPage(pages, timemapPage{url: s.resolve(resp, l.uri), from: l.from, until: l.until})
 		}
 	}
+}
+
+// addPage takes up another page of a TimeMap. No more than maxTimeMaps are
+// read, so of a long list the best of each part will do.
+func (s *search) addPage(pages []timemapPage, p timemapPage) []timemapPage {
+	switch {
+	case p.url == "":
+		return pages
+	case !p.until.IsZero() && p.until.Before(s.want.NotBefore):
+		s.tooOld(p.until)
+		return pages
+	case len(pages) >= maxMementos:
+		s.sortPages(pages)
+		pages = pages[:maxTimeMaps]
+	}
+	return append(pages, p)
+}
+
+// sortPages puts first what may suit best, and keeps the order of the rest.
+func (s *search) sortPages(pages []timemapPage) {
+	slices.SortStableFunc(pages, func(a, b timemapPage) int { return cmp.Compare(s.least(a), s.least(b)) })
 }
 
 // list takes up one entry of a TimeMap.

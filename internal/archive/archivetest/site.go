@@ -3,6 +3,7 @@ package archivetest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -75,9 +76,7 @@ func (s *site) fault(f Fault, target string) {
 		return
 	}
 	s.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	for k, v := range f.Header {
-		s.w.Header()[k] = v
-	}
+	maps.Copy(s.w.Header(), f.Header)
 	if f.Status != 0 {
 		s.w.WriteHeader(f.Status)
 	}
@@ -318,12 +317,23 @@ func (s *site) availability() {
 		}
 	}
 	s.captures = good
-	snapshots := map[string]any{}
+	var answer struct {
+		URL       string `json:"url"`
+		Snapshots struct {
+			Closest *snapshot `json:"closest,omitempty"`
+		} `json:"archived_snapshots"`
+	}
+	answer.URL = s.page
 	if c, ok := s.nearest(at); ok {
-		snapshots["closest"] = map[string]any{
-			"available": true, "url": s.copyURL(c), "timestamp": c.At.Format(stamp), "status": strconv.Itoa(c.Status),
-		}
+		answer.Snapshots.Closest = &snapshot{Available: true, URL: s.copyURL(c), Timestamp: c.At.Format(stamp), Status: strconv.Itoa(c.Status)}
 	}
 	s.w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(s.w).Encode(map[string]any{"url": s.page, "archived_snapshots": snapshots})
+	_ = json.NewEncoder(s.w).Encode(answer)
+}
+
+type snapshot struct {
+	Available bool   `json:"available"`
+	URL       string `json:"url"`
+	Timestamp string `json:"timestamp"`
+	Status    string `json:"status"`
 }
