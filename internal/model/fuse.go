@@ -65,12 +65,14 @@ func (m *Models) byMeaning(ctx context.Context, a Ask, k *digest.Ranking) (plan,
 		m.cohort.Store(&cohort)
 	} else if cohort = *known; len(cohort[0]) != len(question) {
 		// The model behind the name is another one than it was.
-		if cohort, err = m.vectors(ctx, a.Class, cohortTexts()); err != nil {
+		fresh, err := m.vectors(ctx, a.Class, append([]string{clip(a.Question)}, cohortTexts()...))
+		if err != nil {
 			return plan{}, err
 		}
-		if len(cohort[0]) != len(question) {
+		if len(fresh[0]) != len(question) {
 			return plan{}, fail(OutcomeBad, "sent vectors of different lengths")
 		}
+		cohort = fresh[1:]
 		m.cohort.Store(&cohort)
 	}
 	margins := marginsOf(question, passages, cohort)

@@ -78,6 +78,11 @@ type Ask struct {
 	Text     digest.Text
 	Question string
 	Options  digest.Options
+
+	// Turn, where set, is called before the content is searched, which takes up to
+	// 16 bytes of memory for each of its bytes; leave after that, before any model
+	// is asked. Its error ends the Digest as it is.
+	Turn func(ctx context.Context) (leave func(), err error)
 }
 
 // Models answers questions. Make one with New.
@@ -157,6 +162,18 @@ func within(ctx context.Context, share float64) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, time.Duration(float64(time.Until(end))*share))
 }
 
+// rank ranks the passages of the content in its turn.
+func rank(ctx context.Context, a Ask, limit int) (digest.Ranking, error) {
+	if a.Turn != nil {
+		leave, err := a.Turn(ctx)
+		if err != nil {
+			return digest.Ranking{}, err
+		}
+		defer leave()
+	}
+	return digest.RankAll(ctx, a.Text, a.Question, a.Options, limit)
+}
+
 // Digest gives the passages that answer the question, and the answer. A model
 // that fails is a warning. The errors are those of digest.Extract.
 func (m *Models) Digest(ctx context.Context, a Ask) (sift.Digest, []sift.Warning, error) {
@@ -168,7 +185,7 @@ func (m *Models) Digest(ctx context.Context, a Ask) (sift.Digest, []sift.Warning
 	if m.embeddings != nil {
 		limit = passagesMax
 	}
-	k, err := digest.RankAll(ctx, a.Text, a.Question, a.Options, limit)
+	k, err := rank(ctx, a, limit)
 	if err != nil {
 		return sift.Digest{}, nil, err
 	}
