@@ -177,7 +177,7 @@ func seconds(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// askTimeGate asks for the copy of a time (RFC 7089, section 4.1).
+// askTimeGate asks for the copy of a time (RFC 7089, section 4.2).
 func (s *search) askTimeGate(ctx context.Context) (*Copy, error) {
 	gate := s.client.doors.timegate
 	if gate == nil {
@@ -299,7 +299,7 @@ func (s *search) fetchOne(ctx context.Context, at string) (*Copy, error) {
 }
 
 // ownURL is the URL of the copy in a response. A TimeGate may answer with the
-// copy itself (RFC 7089, section 4.1.2); its links then say which it is.
+// copy itself (RFC 7089, section 4.2); its links then say which it is.
 func (s *search) ownURL(resp *fetch.Response) string {
 	at := resp.FinalURL.String()
 	if _, ok := parseWayback(at); ok || resp.Memento.IsZero() {

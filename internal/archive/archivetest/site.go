@@ -128,7 +128,7 @@ func entry(s *site, c Capture, rel string) string {
 	return fmt.Sprintf("<%s>; rel=\"%s\"; datetime=\"%s\"", s.copyURL(c), rel, c.At.Format(http.TimeFormat))
 }
 
-// timegate is RFC 7089, section 4.1: a redirect to the copy of a time, which
+// timegate is RFC 7089, section 4.2: a redirect to the copy of a time, which
 // varies with it.
 func (s *site) timegate() {
 	var at time.Time
@@ -328,7 +328,9 @@ func (s *site) availability() {
 		answer.Snapshots.Closest = &snapshot{Available: true, URL: s.copyURL(c), Timestamp: c.At.Format(stamp), Status: strconv.Itoa(c.Status)}
 	}
 	s.w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(s.w).Encode(answer)
+	if err := json.NewEncoder(s.w).Encode(answer); err != nil {
+		return // the client has gone
+	}
 }
 
 type snapshot struct {
