@@ -82,7 +82,7 @@ func TestADeepAnswerCostsLittle(t *testing.T) {
 	for _, text := range []string{strings.Repeat("{", draftMax), strings.Repeat(`{"a":`, draftMax/5), strings.Repeat("[{", draftMax/2), strings.Repeat("<think>", draftMax/7), strings.Repeat("[1-9999]", draftMax/8), strings.Repeat("`[1", draftMax/3)} {
 		d, err := readAnswer(text)
 		if err == nil {
-			d.check("q", evidence)
+			d.check("q", evidence, untold)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (m *Models) written(ctx context.Context, a Ask, k *digest.Ranking, p plan) 
 		return sift.Digest{}, fail(OutcomeBad, "cannot be asked").because(err)
 	}
 	key := keyOf(m.chat.url, m.chat.model, PromptVersion, string(data))
-	if kept, ok := m.keptAnswer(ctx, a.Class, key, a.Question, q.Passages); ok {
+	if kept, ok := m.keptAnswer(ctx, a.Class, key, q, k.Support); ok {
 		return kept.digest(k, read), nil
 	}
 	text, err := m.chatWith(ctx, string(data))
@@ -83,7 +83,7 @@ func (m *Models) written(ctx context.Context, a Ask, k *digest.Ranking, p plan) 
 	if err != nil {
 		return sift.Digest{}, err
 	}
-	good, failed := d.check(a.Question, q.Passages)
+	good, failed := d.check(a.Question, q.Passages, k.Support)
 	if m.trace.Checked != nil {
 		m.trace.Checked(len(d.Sentences), failed)
 	}
@@ -98,7 +98,7 @@ func (m *Models) written(ctx context.Context, a Ask, k *digest.Ranking, p plan) 
 
 // keptAnswer gives an answer from the cache. It is checked once more: nothing
 // is handed out that was not.
-func (m *Models) keptAnswer(ctx context.Context, class, key, question string, passages []passage) (draft, bool) {
+func (m *Models) keptAnswer(ctx context.Context, class, key string, q asked, support supporter) (draft, bool) {
 	if m.cache == nil {
 		return draft{}, false
 	}
@@ -111,7 +111,7 @@ func (m *Models) keptAnswer(ctx context.Context, class, key, question string, pa
 	if values[key] == nil || json.Unmarshal(values[key], &d) != nil || d.Answered != (len(d.Sentences) > 0) {
 		return draft{}, false
 	}
-	good, failed := d.check(question, passages)
+	good, failed := d.check(q.Question, q.Passages, support)
 	return good, failed == 0
 }
 

@@ -10,8 +10,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// supporter says which share of the words of a sentence stands in a text, if
+// that can be told.
+type supporter func(sentence, text string) (share float64, ok bool)
+
+// supportMin is the share below which a sentence is about something else than
+// what it cites. Half of its words may well be the model's own.
+const supportMin = 0.3
+
 // check gives those sentences that hold, and says how many do not.
-func (d draft) check(question string, passages []passage) (good draft, failed int) {
+func (d draft) check(question string, passages []passage, support supporter) (good draft, failed int) {
 	good.Answered = d.Answered
 	sources := make(map[int]*source, len(passages))
 	for _, p := range passages {
@@ -19,13 +27,25 @@ func (d draft) check(question string, passages []passage) (good draft, failed in
 	}
 	question = spelled(question)
 	for _, s := range d.Sentences {
-		if holds(s, question, sources) {
+		if holds(s, question, sources) && s.supported(passages, support) {
 			good.Sentences = append(good.Sentences, s)
 		} else {
 			failed++
 		}
 	}
 	return good, failed
+}
+
+// supported says that a sentence is about what it cites.
+func (s sentence) supported(passages []passage, support supporter) bool {
+	var b strings.Builder
+	for _, p := range passages {
+		if slices.Contains(s.Cites, p.N) {
+			b.WriteString(p.Heading + "\n" + p.Before + "\n" + p.Text + "\n")
+		}
+	}
+	share, ok := support(s.Text, b.String())
+	return !ok || share >= supportMin
 }
 
 // source is a passage as sentences are held against it.

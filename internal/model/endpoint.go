@@ -328,6 +328,10 @@ func (m *Models) broken(ctx, limited context.Context, err error) *failure {
 	case errors.As(err, &network) && network.Timeout():
 		f = fail(OutcomeTimeout, "did not answer within %s", m.timeout)
 	}
+	// The text of a malformed answer is in the error, and that may be an echo.
+	if key := m.key.secret(); key != "" && strings.Contains(err.Error(), key) {
+		return f.because(errors.New("what went wrong has the key in its text"))
+	}
 	return f.because(err)
 }
 

@@ -56,6 +56,7 @@ const (
 	Empty     Kind = "empty"     // {}
 	Redirect  Kind = "redirect"  // 307 to another address of the server
 	EchoError Kind = "echoerror" // status 500, with all that was sent, the key too
+	EchoLine  Kind = "echoline"  // the key for a status line
 )
 
 // What can go wrong with embeddings.
@@ -310,6 +311,11 @@ func (s *Server) goWrong(w http.ResponseWriter, r *http.Request, body []byte, f 
 		}
 	case Reset:
 		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = c.Close()
+		}
+	case EchoLine:
+		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			fmt.Fprintf(c, "%s\r\n\r\n", r.Header.Get("Authorization"))
 			_ = c.Close()
 		}
 	case Garbage:
