@@ -106,6 +106,7 @@ type found struct {
 	site   string
 	about  string // a description
 	cut    bool   // there was more
+	short  bool   // a summary of the article only
 }
 
 func (f *found) add(markup string) {
@@ -273,6 +274,9 @@ func (f *found) document(ctx context.Context, b *body, meta *metadata, base *url
 	}
 	if flat {
 		warn(doc, sift.WarnDeepMarkup, "a text in the page's data is nested too deeply or too large to be read as a tree; headings, paragraphs, lists, code and links are kept")
+	}
+	if f.short {
+		warn(doc, sift.WarnPartial, "the page's data holds a summary of its text, not the text itself")
 	}
 	if f.cut {
 		warn(doc, sift.WarnPartial, "the page's data holds more text than is read of it")
@@ -591,15 +595,16 @@ func (l *linked) write(f *found, o map[string]any, depth int) {
 	}
 	body := false
 	for _, key := range []string{"articleBody", "text", "reviewBody", "transcript"} {
-		if s := ldText(o[key]); s != "" {
+		if s := ldText(o[key]); likeWords(plainOf(s)) {
 			f.add(proseHTML(s))
 			f.sure, body = true, true
 			break
 		}
 	}
 	if !body && depth == 0 {
-		if s := ldText(o["description"]); s != "" {
+		if s := ldText(o["description"]); likeWords(plainOf(s)) {
 			f.add(proseHTML(s))
+			f.short = rank(o) == 5
 		}
 	}
 	for _, t := range types(o) {
@@ -815,69 +820,128 @@ func proseHTML(s string) string {
 	return textHTML(html.UnescapeString(s))
 }
 
+const (
+	// ownProse is how much text of its own makes an object that has the title or
+	// address of the page what the page is about.
+	ownProse = 300
+	// otherPiece is how long one text has to be in an object of which nothing
+	// says that it is the page's.
+	otherPiece = 1000
+)
+
 // choose picks what the page is about out of all prose of its data, or gives
-// nil.
+// nil: the object that has the page's title or address, else the one that most
+// of the prose stands in. Wrong content is worse than none, so of the latter
+// much is wanted.
 func (r *reader) choose(meta *metadata, base *url.URL) *found {
 	pieces := r.different()
 	if len(pieces) == 0 {
 		return nil
 	}
-	titles := map[string]bool{}
-	for _, t := range []string{meta.title, meta.first("og:title"), meta.first("twitter:title"), str(meta.linked.main()["headline"]), str(meta.linked.main()["name"])} {
-		if t = letters(plainOf(t)); len(t) >= 4 {
-			titles[t] = true
-		}
+	who := newIdentity(meta, base)
+	own := make([]bool, len(r.frames)) // objects that are the page's
+	strong := make([]int, len(r.frames))
+	for i := range r.frames {
+		own[i] = i > 0 && r.isOwn(int32(i), who)
 	}
-	slug := ""
-	if base != nil {
-		slug = strings.ToLower(strings.Trim(base.Path, "/"))
-		slug = slug[strings.LastIndexByte(slug, '/')+1:]
-		slug, _, _ = strings.Cut(slug, ".")
-	}
-	own := make(map[int32]bool) // whether an object is the one of this page
-	isOwn := func(i int32) bool {
-		if is, ok := own[i]; ok {
-			return is
-		}
-		is := r.isOwn(i, titles, slug)
-		own[i] = is
-		return is
-	}
+	thread := meta.about(base).thread
 	for _, p := range pieces {
 		weight := p.size
-		switch p.trust {
-		case trustLow:
-		case trustWeak:
+		switch {
+		case p.trust == trustLow, p.reader && !thread:
+		case p.trust == trustWeak:
 			weight *= 2
-		case trustStrong:
+		default:
 			weight *= 6
 		}
 		if !p.named {
 			weight /= 2
 		}
-		n := 0
-		for i := p.frame; i > 0 && n < 6; i = r.frames[i].up {
-			n++
-			if isOwn(i) {
-				weight *= 5
-				break
-			}
-		}
 		for i := p.frame; i >= 0; i = r.frames[i].up {
 			r.frames[i].total += weight
+			if p.trust > trustLow && (thread || !p.reader) {
+				strong[i] += p.size
+			}
 		}
 	}
-	owner := r.owner()
+	owner, most := int32(0), 0
+	for i, is := range own {
+		if is && strong[i] > most {
+			owner, most = int32(i), strong[i]
+		}
+	}
+	if most >= ownProse && (4*most >= strong[0] || most >= 5*ownProse) {
+		// The innermost of those that are the page's which has most of it.
+		for i := owner + 1; i < r.frames[owner].end; i++ {
+			if own[i] && 4*strong[i] >= 3*most {
+				owner = i
+			}
+		}
+	} else {
+		owner = r.owner()
+		t := letters(r.frames[owner].title)
+		biggest, sum, named, headed := 0, 0, false, t != ""
+		for _, p := range pieces {
+			if r.inside(p.frame, owner) && p.trust == trustStrong && (thread || !p.reader) {
+				biggest, sum, named = max(biggest, p.size), sum+p.size, named || p.named
+				headed = headed || strings.Contains(p.html, "<h1")
+			}
+		}
+		switch {
+		case own[owner] && sum >= leastProse:
+		case !named:
+			return nil
+		case who.vague: // nothing to know it by
+			if sum < leastProse || !headed && sum < 3*leastProse {
+				return nil
+			}
+		case t != "", biggest < otherPiece:
+			return nil // it has a title, and not this page's
+		}
+	}
 	f := &found{from: fromState, title: r.frames[owner].title}
-	r.collect(f, owner, pieces)
+	r.collect(f, owner, pieces, thread)
 	r.describe(f, owner)
 	for up := r.frames[owner].up; f.title == "" && up > 0; up = r.frames[up].up {
-		f.title = r.frames[up].title
+		if own[up] {
+			f.title = r.frames[up].title
+		}
 	}
 	if len(f.parts) == 0 {
 		return nil
 	}
 	return f
+}
+
+// An identity is what tells the object of a page among others.
+type identity struct {
+	titles []string // of the page, letters only
+	slug   string   // the last part of its address
+	vague  bool     // the page has no title but that of its site
+}
+
+func newIdentity(meta *metadata, base *url.URL) identity {
+	var id identity
+	host := ""
+	if base != nil {
+		host = base.Hostname()
+		slug := strings.ToLower(strings.Trim(base.Path, "/"))
+		slug = slug[strings.LastIndexByte(slug, '/')+1:]
+		id.slug, _, _ = strings.Cut(slug, ".")
+	}
+	id.vague = true
+	site := firstOf(meta.first("og:site_name", "application-name"), meta.linked.site())
+	main := meta.linked.main()
+	for _, t := range []string{meta.title, meta.first("og:title"), meta.first("twitter:title"), str(main["headline"]), str(main["name"])} {
+		t = oneLine(plainOf(t), maxTitle)
+		if l := letters(t); len(l) >= 4 && !slices.Contains(id.titles, l) {
+			id.titles = append(id.titles, l)
+		}
+		if t != "" && !isLoading(t) && !isSite(t, site, host) && len(strings.Fields(t)) > 2 {
+			id.vague = false
+		}
+	}
+	return id
 }
 
 // different gives the pieces that do not say what a larger one says, in their
@@ -931,20 +995,27 @@ func (r *reader) different() []piece {
 
 // isOwn says whether a frame's object is the one that the page is about: by
 // its title, or by the last part of the page's address.
-func (r *reader) isOwn(i int32, titles map[string]bool, slug string) bool {
+func (r *reader) isOwn(i int32, who identity) bool {
 	f := &r.frames[i]
+	if f.value < 0 || r.v.list[f.value].kind != valueObject {
+		return false
+	}
 	if t := letters(f.title); len(t) >= 4 {
-		for title := range titles {
-			if title == t || len(t) >= 12 && strings.Contains(title, t) {
+		for _, title := range who.titles {
+			if title == t || len(t) >= 12 && strings.Contains(title, t) || len(title) >= 12 && strings.Contains(t, title) {
 				return true
 			}
 		}
 	}
-	if len(slug) < 2 || f.value < 0 || r.v.list[f.value].kind != valueObject {
+	if len(who.slug) < 4 {
 		return false
 	}
-	s := strings.ToLower(strings.Trim(r.v.numberText(r.v.get(f.value, "slug", "url", "path", "permalink", "canonicalUrl", "canonical_url", "uri", "href", "link", "id", "_id")), "/"))
-	return s != "" && s[strings.LastIndexByte(s, '/')+1:] == slug
+	at := r.v.get(f.value, "slug", "url", "path", "permalink", "canonicalUrl", "canonical_url", "uri", "href", "link", "id", "_id")
+	if r.v.kind(at) == valueObject {
+		at = r.v.get(at, "current", "slug", "url") // Sanity
+	}
+	s := strings.ToLower(strings.Trim(r.v.numberText(at), "/"))
+	return s != "" && len(s) < 2048 && s[strings.LastIndexByte(s, '/')+1:] == who.slug
 }
 
 // owner finds the object that most of the prose stands in.
@@ -1003,17 +1074,22 @@ func (r *reader) isPart(i int32) bool {
 
 // collect writes the pieces inside a frame in their order, those of a part
 // with a title of its own under that.
-func (r *reader) collect(f *found, owner int32, pieces []piece) {
-	strong := false
+func (r *reader) collect(f *found, owner int32, pieces []piece, thread bool) {
+	strong, rest := false, 0
 	for _, p := range pieces {
-		if r.inside(p.frame, owner) && p.trust > trustLow {
-			strong = true
+		if r.inside(p.frame, owner) {
+			strong = strong || p.trust > trustLow
+			if !p.reader {
+				rest += p.size
+			}
 		}
 	}
+	// What readers wrote is no part of an article, as everywhere.
+	readers := thread || rest < leastContent
 	last := owner
 	total := 0
 	for _, p := range pieces {
-		if !r.inside(p.frame, owner) || strong && p.trust == trustLow && p.frame != owner {
+		if !r.inside(p.frame, owner) || strong && p.trust == trustLow && p.frame != owner || p.reader && !readers {
 			continue
 		}
 		at := r.titled(p.frame, owner)

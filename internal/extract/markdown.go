@@ -56,6 +56,16 @@ func tameMarkdown(s string) bool {
 	return signs < 2000 || signs*4 < len(s)
 }
 
+// moreMarkdown says whether a text with tags in it is Markdown all the same:
+// its paragraphs are divided by empty lines, not by tags.
+func moreMarkdown(s string) bool {
+	tags := 0
+	for _, tag := range []string{"<p", "<div", "<li", "<h2", "<h3", "<br", "<td"} {
+		tags += strings.Count(s, tag)
+	}
+	return strings.Count(s, "\n\n") > 2*tags && isMarkdown(s)
+}
+
 // isMarkdown says whether a text has marks of Markdown of at least two kinds,
 // or headings.
 func isMarkdown(s string) bool {

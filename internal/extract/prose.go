@@ -33,21 +33,23 @@ const (
 
 // A piece is prose that was found in data, as HTML that is not clean yet.
 type piece struct {
-	html  string
-	size  int // of its text, as measure has it
-	trust trust
-	frame int32 // the innermost object or array around it
-	named bool  // of data that says that it is data
+	html   string
+	size   int // of its text, as measure has it
+	trust  trust
+	frame  int32 // the innermost object or array around it
+	named  bool  // of data that says that it is data
+	reader bool  // what readers of the page wrote: a comment, a review
 }
 
 // A frame is an object or array on the way to pieces.
 type frame struct {
-	up    int32
-	end   int32 // the first frame that is not inside
-	value int32
-	key   string // normalised; of an array's member that of the array
-	title string
-	total int // the weights of the pieces inside
+	up     int32
+	end    int32 // the first frame that is not inside
+	value  int32
+	key    string // normalised; of an array's member that of the array
+	title  string
+	total  int  // the weights of the pieces inside
+	reader bool // it is, or is in, what readers wrote
 }
 
 // A reader walks the data of a page and picks out what reads like prose.
@@ -210,8 +212,16 @@ func skipKey(key string, kind valueKind) bool {
 	case "messages":
 		return kind == valueObject // a table of translations; a thread is a list
 	}
-	return strings.HasPrefix(key, "related") || strings.HasPrefix(key, "recommended") || strings.HasPrefix(key, "seo") ||
-		strings.HasPrefix(key, "meta") || strings.HasPrefix(key, "tracking") || strings.HasPrefix(key, "cookie")
+	for _, word := range []string{
+		"related", "recommend", "seo", "meta", "tracking", "cookie", "consent", "gdpr", "settings", "config", "locale", "translation", "disclaimer", "fineprint", "footer",
+		"navigation", "newsletter", "sponsor", "advert", "template", "policy", "merchant", "withdrawal", "shipping", "popup", "modal", "toast", "trending", "legal", "termsand", "termsof",
+		"messagelocale", "errormessage", "validation", "allergen", "giftcard", "signin", "login", "paywall", "promo", "carousel", "reward",
+	} {
+		if strings.Contains(key, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // bodyKey says whether a key is one that the text of something stands under.
@@ -236,6 +246,11 @@ func summaryKey(key string) bool {
 		return true
 	}
 	return strings.HasSuffix(key, "description") || strings.HasSuffix(key, "excerpt") || strings.HasSuffix(key, "summary")
+}
+
+// readerKey says whether a key is one that readers' words stand under.
+func readerKey(key string) bool {
+	return strings.Contains(key, "comment") || strings.Contains(key, "review") || strings.Contains(key, "testimonial") || strings.Contains(key, "feedback")
 }
 
 // blockKey says whether the members of a list under a key are parts of one
@@ -275,14 +290,14 @@ func (r *reader) walk(i, up int32, key string, depth int) {
 		return
 	}
 	r.seen[i] = true
-	if n.kind == valueObject && r.unseen(i) {
+	if n.kind == valueObject && (r.unseen(i) || r.isLinkedData(i)) {
 		return
 	}
 	if r.rich(i, up, key, depth) || n.kind == valueArray && r.lines(i, up, key) {
 		return
 	}
 	self := int32(len(r.frames))
-	f := frame{up: up, value: i, key: key}
+	f := frame{up: up, value: i, key: key, reader: r.frames[up].reader || readerKey(key)}
 	if n.kind == valueObject {
 		f.title = r.title(i)
 	}
@@ -298,6 +313,35 @@ func (r *reader) walk(i, up int32, key string, depth int) {
 		r.walk(c, self, inner, depth+1)
 	}
 	r.frames[self].end = int32(len(r.frames))
+}
+
+// isLinkedData says whether an object is schema.org data, which has a reader of
+// its own: here it is on its way into the head of the page.
+func (r *reader) isLinkedData(i int32) bool {
+	c := r.v.list[i].first
+	return c >= 0 && (r.v.list[c].key == "@context" || r.v.list[c].key == "@type" || r.v.list[c].key == "@graph")
+}
+
+// hasPlaceholder says whether a text waits for something to be filled in, as
+// what an interface says does.
+func hasPlaceholder(s string) bool {
+	for i := 0; i+1 < len(s); i++ {
+		switch s[i] {
+		case '%':
+			if c := s[i+1]; c == 's' || c == 'd' || c == '{' || c == '(' || c == '@' || c == '1' && byteAt(s, i+2) == '$' {
+				return true
+			}
+		case '{':
+			j := i + 1
+			for j < len(s) && j-i < 40 && (isNameOrDigit(s[j]) || s[j] == '-' || s[j] == '.' || s[j] == '{' || s[j] == ' ') {
+				j++
+			}
+			if j > i+1 && byteAt(s, j) == '}' {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unseen says whether an object says that it is not shown.
@@ -418,7 +462,7 @@ func (r *reader) add(markup string, size int, up int32, t trust) {
 		return
 	}
 	r.bytes += len(markup)
-	r.pieces = append(r.pieces, piece{html: markup, size: size, trust: t, frame: up, named: r.named})
+	r.pieces = append(r.pieces, piece{html: markup, size: size, trust: t, frame: up, named: r.named, reader: r.frames[up].reader})
 }
 
 // string looks at one string.
@@ -439,7 +483,10 @@ func (r *reader) string(s string, up int32, key string, depth int) {
 			s = t // HTML written as if it were text
 		}
 	}
-	if isHTML(s) {
+	if len(s) < 2000 && hasPlaceholder(s) || strings.HasPrefix(s, "<#") || strings.HasPrefix(s, "<%") {
+		return
+	}
+	if isHTML(s) && !moreMarkdown(s) {
 		size, stops := measure(plainOf(s))
 		if size < leastPiece || stops == 0 && !bodyKey(key) {
 			return

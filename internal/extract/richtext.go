@@ -261,7 +261,10 @@ func (r *reader) hasRich(i int32) bool {
 func (r *reader) isElement(i int32) bool {
 	v := r.v
 	c := v.list[i].first
-	if v.list[i].kind != valueArray || c < 0 || v.text(c) != "$" {
+	if v.list[i].kind != valueArray || c < 0 {
+		return false
+	}
+	if mark := v.text(c); mark != "$" && mark != "$r" {
 		return false
 	}
 	n := 0
@@ -324,6 +327,8 @@ type richWriter struct {
 	key   string
 	depth int
 	lists []string // lists that were opened for items without one
+
+	verbatim int // how many elements around hold code
 }
 
 func (w *richWriter) full() bool { return w.b.Len() > maxRichBytes || !w.r.v.tick() }
@@ -372,7 +377,11 @@ func (w *richWriter) node(i int32, depth int) {
 	}
 	switch n := &v.list[i]; n.kind {
 	case valueString, valueEscaped:
-		w.b.WriteString(html.EscapeString(v.text(i)))
+		s := v.text(i)
+		if len(s) >= leastData && w.verbatim == 0 && (looksLikeJSON(s) || !likeWords(s)) {
+			return // a script that is handed to a component
+		}
+		w.b.WriteString(html.EscapeString(s))
 		return
 	case valueArray:
 		if r.seen[i] {
@@ -721,7 +730,9 @@ func (w *richWriter) code(i, in int32, depth int) {
 	if s, ok := w.r.own(in); ok && w.r.kids(in) < 0 {
 		w.b.WriteString(html.EscapeString(s))
 	} else if c := w.r.kids(in); c >= 0 {
+		w.verbatim++
 		w.inner(c, depth)
+		w.verbatim--
 	}
 	w.b.WriteString("</code></pre>\n")
 }
@@ -830,6 +841,9 @@ func (w *richWriter) element(i int32, depth int) {
 	}
 	kids := v.get(props, "children")
 	if raw := v.text(v.get(v.get(props, "dangerouslySetInnerHTML"), "__html")); raw != "" && tag != "script" && tag != "style" {
+		if !isHTML(raw) && (looksLikeJSON(raw) || !likeWords(raw)) {
+			return // linked data, or code
+		}
 		w.open(tag, props)
 		w.b.WriteString(raw)
 		w.close(tag)
@@ -947,7 +961,13 @@ func (w *richWriter) tag(_ int32, tag string, props, kids int32, depth int) {
 	}
 	w.open(tag, props)
 	if kids >= 0 {
+		code := 0
+		if tag == "pre" || tag == "code" {
+			code = 1
+		}
+		w.verbatim += code
 		w.node(kids, depth+1)
+		w.verbatim -= code
 	}
 	w.close(tag)
 }
