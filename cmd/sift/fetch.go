@@ -48,6 +48,7 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
   sift fetch --jq '.items[].id' https://api.example.com/items
   sift fetch --section 'Type assertions' https://go.dev/ref/spec
   sift fetch --grep '(?i)memory model' https://go.dev/ref/spec
+  sift fetch --recover --min-date 2026-03-31 https://example.com/gone
   sift fetch --pages 1-3 https://example.com/paper.pdf
   sift fetch --max-chars 4000 --offset 4000 https://go.dev/ref/spec
   sift fetch --json - < urls.txt
@@ -60,6 +61,9 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 	f.StringVar(&t.Section, "section", "", "only what stands under the `HEADING`, given by its text or anchor")
 	f.StringVar(&t.Grep, "grep", "", "only the lines that match the RE2 `PATTERN`, with two around each")
 	f.StringVar(&t.JQ, "jq", "", "run the jq `PROGRAM` on a JSON body and print its outputs")
+	f.BoolVar(&t.Context, "context", false, "add where the page sits, with --json: breadcrumbs, authors, dates, feeds, links by host …")
+	f.BoolVar(&t.Recover, "recover", false, "where the page fails or shows nothing, take its embedded data, an older copy or an archived one")
+	f.StringVar(&t.MinDate, "min-date", "", "with --recover: no copy older than `DATE`, such as 2026-03-31")
 	f.StringVar(&t.Pages, "pages", "", "`PAGES` of a PDF, such as 1-3,7,10-")
 	f.StringVar(&passwordFile, "password-file", "", "`FILE` with the password of a PDF")
 	f.IntVar(&t.MaxChars, "max-chars", sift.DefaultMaxChars, "window on the content, in `CHARACTERS`")
@@ -194,6 +198,9 @@ func (p *program) fetcher(ctx context.Context, at *remote) (fetchFunc, func() er
 
 func answered(env *sift.Envelope, raw []byte) answer {
 	a := answer{json: raw, content: env.Content}
+	if r := env.Recovered; r != nil && r.Source != sift.SourceLive {
+		a.notices = append(a.notices, fmt.Sprintf("%s copy of %s, from %s", r.Source, r.CapturedAt.Format(time.RFC3339), r.URL))
+	}
 	for _, w := range env.Warnings {
 		a.notices = append(a.notices, fmt.Sprintf("%s: %s", w.Code, w.Message))
 	}

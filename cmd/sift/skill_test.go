@@ -164,7 +164,7 @@ func TestTheSkillListsWhatThereIsAndNothingElse(t *testing.T) {
 
 	// The envelope's stand in the order of use, not of the wire.
 	envelope := firstCells(rows(t, s.part(t, "Reading an answer"), "key of an envelope"))
-	want := append(keysOfType[sift.Answer](), "cache", "timing")
+	want := append(keysOfType[sift.Answer](), "recovered", "cache", "timing")
 	slices.Sort(envelope)
 	slices.Sort(want)
 	compare("keys of an envelope", want, envelope)
@@ -188,7 +188,7 @@ func keysOfType[T any]() []string {
 
 // apiFields reads the options of a target, and those that this build refuses,
 // from docs/http.md, which a test of package api holds against the code.
-func apiFields(t *testing.T) (options, refused []string) {
+func apiFields(t *testing.T) (options []string) {
 	t.Helper()
 	raw, err := os.ReadFile("../../docs/http.md")
 	if err != nil {
@@ -199,37 +199,27 @@ func apiFields(t *testing.T) (options, refused []string) {
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(part, -1) {
 		options = append(options, m[1])
 	}
-	_, later, _ := strings.Cut(part, "Refused by name")
-	later, _, _ = strings.Cut(later, ".\n")
-	refused = codeOfText(later)
-	if len(options) < 5 || len(refused) < 3 {
-		t.Fatalf("options %q, refused %q", options, refused)
+	if len(options) < 5 {
+		t.Fatalf("options %q", options)
 	}
-	return options, refused
+	return options
 }
 
 func TestTheSkillOffersTheOptionsThatThereAreAndNoOther(t *testing.T) {
 	t.Parallel()
 	s := skill(t)
-	options, refused := apiFields(t)
+	options := apiFields(t)
 	if diff := cmp.Diff(options, firstCells(rows(t, s.part(t, "Options of a target"), "option"))); diff != "" {
 		t.Errorf("options (-code +skill):\n%s", diff)
-	}
-	// A refused one is not even mentioned, but for the hint of its name.
-	text := strings.Replace(s.text, "| `recover` |", "", 1)
-	for _, name := range refused {
-		if regexp.MustCompile(`(?i)\b` + name + `\b`).MatchString(text) {
-			t.Errorf("the option %s is mentioned, and refused by this build", name)
-		}
 	}
 }
 
 func TestEveryKeyOfTheSkillExists(t *testing.T) {
 	t.Parallel()
 	s := skill(t)
-	options, _ := apiFields(t)
+	options := apiFields(t)
 	requests := append([]string{"targets", "fresh"}, options...)
-	answers := slices.Concat([]string{"success", "cache", "timing"}, keysOfType[sift.Answer](), keysOfType[sift.FailureJSON](), keysOfType[sift.Job](), keysOfType[sift.JobTarget](), keysOfType[sift.Submitted](), keysOfType[sift.Warning](), keysOfType[sift.Digest](), keysOfType[sift.Passage]())
+	answers := slices.Concat([]string{"success", "recovered", "cache", "timing"}, keysOfType[sift.Answer](), keysOfType[sift.FailureJSON](), keysOfType[sift.Job](), keysOfType[sift.JobTarget](), keysOfType[sift.Submitted](), keysOfType[sift.Warning](), keysOfType[sift.Digest](), keysOfType[sift.Passage](), keysOfType[sift.Context](), keysOfType[sift.Recovered]())
 	found := 0
 	for line := range strings.Lines(s.text) {
 		for _, m := range regexp.MustCompile(`-d '([^']*)'`).FindAllStringSubmatch(line, -1) {

@@ -130,16 +130,16 @@ func TestEveryFieldReachesTheFetcherFromBothDoors(t *testing.T) {
 	age, seconds := 60, 2.5
 	want := sift.Target{
 		URL: "https://example.org/?a=1&b=ü", Mode: sift.ModeOutline, MaxAge: &age, MaxChars: 5000, Offset: 17, Snapshot: "s/1", Timeout: &seconds,
-		Pages: "1-3,7", Password: "hünter 2", Section: "A > B", Grep: "a|b", Question: "why?", JQ: ".a",
+		Pages: "1-3,7", Password: "hünter 2", Section: "A > B", Grep: "a|b", Question: "why?", JQ: ".a", Context: true, Recover: true, MinDate: "2026-03-31",
 	}
 	for _, r := range []*http.Request{
-		post(`{"url":"https://example.org/?a=1&b=\u00fc","mode":"outline","max_age":60,"max_chars":5000,"offset":17,"snapshot":"s\/1","timeout":2.5,"pages":"1-3,7","section":"A > B","grep":"a|b","question":"why?","jq":".a","password":"h\u00fcnter 2"}`),
+		post(`{"url":"https://example.org/?a=1&b=\u00fc","mode":"outline","max_age":60,"max_chars":5000,"offset":17,"snapshot":"s\/1","timeout":2.5,"pages":"1-3,7","section":"A > B","grep":"a|b","question":"why?","jq":".a","context":true,"recover":true,"min_date":"2026-03-31","password":"h\u00fcnter 2"}`),
 		post(` { "timeout" : 25e-1 , "snapshot":"s/1","offset":1.7E+1,"max_chars":5000.0,"max_age":6e1,"mode":"outline","url":"https://example.org/?a=1&b=ü"
-			, "question":"why?","pages":"1-3,7","section":"A > B","grep":"a|b","jq":".a","context":false,"recover":false,"min_date":"","password":"hünter 2" } `),
+			, "question":"why?","pages":"1-3,7","section":"A > B","grep":"a|b","jq":".a","context":true,"recover":true,"min_date":"2026-03-31","password":"hünter 2" } `),
 		post(`{"url":"https://example.org/?a=1&b=ü","mode":"outline","max_age":60,"max_chars":5000,"offset":17,"snapshot":"s/1","timeout":2.5,
-			"question":"why?","context":null,"jq":".a","pages":"1-3,7","section":"A > B","grep":"a|b","password":"hünter 2"}`),
-		get(`/v1/fetch?url=https://example.org/?a=1%26b=%C3%BC&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&pages=1-3,7&password=h%C3%BCnter+2&section=A+%3E+B&grep=a|b&question=why%3F&jq=.a`),
-		get(`/v1/fetch?&&url=https%3A%2F%2Fexample.org%2F%3Fa%3D1%26b%3Dü&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&section=A%20>%20B&grep=a%7Cb&jq=.a&question=why?&recover=false&pages=1-3%2C7&password=hünter%202&`),
+			"question":"why?","context":true,"recover":true,"min_date":"2026-03-31","jq":".a","pages":"1-3,7","section":"A > B","grep":"a|b","password":"hünter 2"}`),
+		get(`/v1/fetch?url=https://example.org/?a=1%26b=%C3%BC&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&pages=1-3,7&password=h%C3%BCnter+2&section=A+%3E+B&grep=a|b&question=why%3F&jq=.a&context=true&recover=true&min_date=2026-03-31`),
+		get(`/v1/fetch?&&url=https%3A%2F%2Fexample.org%2F%3Fa%3D1%26b%3Dü&mode=outline&max_age=60&max_chars=5000&offset=17&snapshot=s/1&timeout=2.5&section=A%20>%20B&grep=a%7Cb&jq=.a&question=why?&min_date=2026-03-31&context=true&recover=true&pages=1-3%2C7&password=hünter%202&`),
 	} {
 		var got sift.Target
 		var caller sift.Caller
@@ -241,9 +241,9 @@ func TestAMalformedRequestIsRefusedByName(t *testing.T) {
 		{`{"url":"u","jq":{"a":1}}`, `jq must be a string, not an object`},
 		{`{"url":"u","question":true}`, `question must be a string, not true or false`},
 		{`{"url":"u","grep":["a"]}`, `grep must be a string, not a list`},
-		{`{"url":"u","context":true}`, `this build of sift does not have the option context yet; leave it out`},
-		{`{"url":"u","recover":true}`, `this build of sift does not have the option recover yet; leave it out`},
-		{`{"url":"u","min_date":"2026-01-01"}`, `this build of sift does not have the option min_date yet; leave it out`},
+		{`{"url":"u","context":"yes"}`, `context must be true or false, not a string`},
+		{`{"url":"u","recover":1}`, `recover must be true or false, not a number`},
+		{`{"url":"u","recover":true,"min_date":"yesterday"}`, `min_date "yesterday" is no date; write it like 2026-03-31, or like 2026-03-31T08:00:00Z`},
 		// JSON
 		{``, `the body must be one JSON object, such as {"url":"https://example.org/"}`},
 		{`null`, `the body must be one JSON object, such as {"url":"https://example.org/"}`},
@@ -312,7 +312,6 @@ func TestAMalformedQueryIsRefusedByName(t *testing.T) {
 		{`?url=u&timeout=NaN`, `timeout must be a number`},
 		{`?url=u&max_chars=0`, `max_chars must be between 1 and 10000000`},
 		{`?url=u&context=1`, `context must be true or false`},
-		{`?url=u&context=true`, `this build of sift does not have the option context yet; leave it out`},
 		{`?url=u&pages=0`, `pages names page 0; the first page is 1`},
 		{`?url=%zz`, `the query has a broken %-escape in "%zz"`},
 		{`?url=%ff`, `the query is not UTF-8 in "%ff"`},

@@ -243,17 +243,6 @@ func TestAMistakeInABatchIsRefusedByFieldAndTarget(t *testing.T) {
 			t.Errorf("%.80q:\ngot  %d %s\nwant 400 invalid: %s", c.body, w.Code, f.Error, c.want)
 		}
 	}
-	// An option to come is refused in a batch as in a fetch, whichever it is.
-	for _, f := range fields() {
-		if !f.later {
-			continue
-		}
-		v := map[kind]string{kindText: `"x"`, kindFlag: `true`}[f.kind]
-		w := do(t, Config{Batches: batches{}}, postList(list(fmt.Sprintf(`{"url":"u",%q:%s}`, f.name, v))))
-		if got, want := failure(t, w).Error, "invalid: targets[1]: this build of sift does not have the option "+f.name+" yet; leave it out"; got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
 }
 
 func TestABatchMayBeLongerThanATargetAndNotLongerThan256KiB(t *testing.T) {

@@ -71,12 +71,6 @@ type field[T any] struct {
 	low, high float64 // of a number, both inclusive
 	required  bool
 
-	// later marks an option of the contract that this build cannot do yet. It
-	// is refused by name unless it has its zero value: an ignored option would
-	// let its caller believe that it was applied. Building the option means
-	// giving the row a put and taking this mark away.
-	later bool
-
 	put  func(*T, value) error                  // the value has the right kind and lies within the bounds
 	item func(into *T, s *scanner, i int) error // of a kindList: reads its i-th value
 }
@@ -116,9 +110,19 @@ func fields() []field[sift.Target] {
 			t.JQ = v.text // package jq reads it
 			return nil
 		}},
-		{name: "context", kind: kindFlag, later: true},
-		{name: "recover", kind: kindFlag, later: true},
-		{name: "min_date", kind: kindText, later: true},
+		{name: "context", kind: kindFlag, put: func(t *sift.Target, v value) error {
+			t.Context = v.flag
+			return nil
+		}},
+		{name: "recover", kind: kindFlag, put: func(t *sift.Target, v value) error {
+			t.Recover = v.flag
+			return nil
+		}},
+		{name: "min_date", kind: kindText, put: func(t *sift.Target, v value) error {
+			t.MinDate = v.text
+			_, err := sift.ParseDate(v.text)
+			return err
+		}},
 		{name: "password", kind: kindText, put: func(t *sift.Target, v value) error {
 			if len(v.text) > maxPassword {
 				return sift.Fail(sift.CodeInvalid, "password is longer than %d bytes; no PDF has such a one", maxPassword)
@@ -235,12 +239,6 @@ func (d *draft[T]) field(name []byte) (*field[T], error) {
 
 // set stores a value of the right kind.
 func (d *draft[T]) set(f *field[T], v value) error {
-	if f.later {
-		if v.text == "" && v.number == 0 && !v.flag {
-			return nil
-		}
-		return sift.Fail(sift.CodeInvalid, "this build of sift does not have the option %s yet; leave it out", f.name)
-	}
 	if f.kind == kindWhole && v.number != math.Trunc(v.number) {
 		return sift.Fail(sift.CodeInvalid, "%s must be %s, without a fraction", f.name, f.kind)
 	}

@@ -15,6 +15,7 @@ import (
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/guard"
 	"sift.build/sift/internal/metrics"
+	"sift.build/sift/internal/model"
 	"sift.build/sift/internal/pipeline"
 	"sift.build/sift/internal/sift"
 )
@@ -40,6 +41,14 @@ func NewLogger(c config.Log, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
+// storeConfig is the part of a configuration that the store goes by.
+func storeConfig(cfg config.Config) dcache.Config {
+	return dcache.Config{
+		Dir: cfg.DataDir, MaxBytes: int64(cfg.Cache.MaxBytes), RecoveredBytes: int64(cfg.Recover.MaxBytes),
+		DigestBytes: int64(cfg.Cache.DigestBytes), EmbedBytes: int64(cfg.Cache.EmbedBytes),
+	}
+}
+
 // parts is what answers targets, with what must be closed afterwards.
 type parts struct {
 	guard    *guard.Guard
@@ -48,6 +57,7 @@ type parts struct {
 	gate     *gate.Gate
 	parse    *gate.Parse
 	children children
+	models   *model.Models // may be nil
 	pipeline *pipeline.Pipeline
 }
 
@@ -69,14 +79,23 @@ func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Lo
 		parse:    gate.NewParse(int64(cfg.Limits.ParseMemory)),
 		children: c,
 	}
-	p.pipeline = pipeline.New(pipeline.Config{
+	if p.models, err = newModels(cfg, store, m, log); err != nil {
+		client.Close()
+		return nil, err
+	}
+	p.pipeline, err = pipeline.New(pipeline.Config{
 		Guard: g,
 		Gate:  p.gate,
 		Parse: p.parse,
 		Fetch: client, Store: store,
-		PDF: c.reader, PDFPool: c.pool, JQ: c.jq,
+		PDF: c.reader, PDFPool: c.pool, JQ: c.jq, Models: p.models,
 		TTL: cfg.Cache.TTL, Timeout: cfg.Fetch.Timeout, Memory: memory, Log: log, Trace: pipelineTrace(m),
+		ArchiveURL: cfg.Recover.Archive, ArchiveRestricted: cfg.Recover.Restricted,
 	})
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -84,6 +103,9 @@ func (p *parts) close() error {
 	p.pipeline.Close()
 	p.children.reader.Close()
 	p.client.Close()
+	if p.models != nil {
+		p.models.Close()
+	}
 	if p.store == nil {
 		return nil
 	}
@@ -101,7 +123,7 @@ type Local struct {
 // OpenLocal builds the parts for one caller. A store that cannot be used is
 // no reason to fail: notice is told why, and nothing is cached.
 func OpenLocal(ctx context.Context, cfg config.Config, log *slog.Logger, notice func(string)) (*Local, error) {
-	store, err := dcache.Open(ctx, dcache.Config{Dir: cfg.DataDir, MaxBytes: int64(cfg.Cache.MaxBytes)})
+	store, err := dcache.Open(ctx, storeConfig(cfg))
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err

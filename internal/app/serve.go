@@ -65,7 +65,9 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	m := metrics.New(opts.Version)
-	store, err := dcache.Open(ctx, dcache.Config{Dir: cfg.DataDir, MaxBytes: int64(cfg.Cache.MaxBytes), Trace: storeTrace(m, log)})
+	stored := storeConfig(cfg)
+	stored.Trace = storeTrace(m, log)
+	store, err := dcache.Open(ctx, stored)
 	if err != nil {
 		return err
 	}

@@ -63,9 +63,15 @@ func httpTrace(m *metrics.Metrics) api.Trace {
 func storeStats(store *dcache.DB) metrics.Cache {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	s, err := store.Stats(ctx)
-	if err != nil {
-		return metrics.Cache{}
+	var held [4]dcache.Stats
+	for i, cache := range []dcache.Cache{dcache.CacheContent, dcache.CacheRecovered, dcache.CacheDigest, dcache.CacheEmbed} {
+		s, err := store.StatsOf(ctx, cache)
+		if err != nil {
+			return metrics.Cache{}
+		}
+		held[i] = s
 	}
-	return metrics.Cache{Entries: s.Entries, Bytes: s.Bytes}
+	return metrics.Cache{
+		Entries: held[0].Entries, Bytes: held[0].Bytes, RecoveredBytes: held[1].Bytes, DigestBytes: held[2].Bytes, EmbedBytes: held[3].Bytes,
+	}
 }

@@ -115,7 +115,25 @@ type Digest struct {
 	ChatURL         string
 	ChatModel       string
 	KeyFile         string
+	Key             Secret // from the environment alone; it counts before KeyFile
 }
+
+// Secret is a text that does not show however a Config is printed.
+type Secret string
+
+// String says whether there is one.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "(hidden)"
+}
+
+// GoString is String.
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalText is String, in JSON too.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Recover is the section [recover].
 type Recover struct {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -871,11 +872,27 @@ func TestDurationsPrintAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
+func TestTheKeyForTheModelsComesFromTheEnvironmentAndDoesNotShow(t *testing.T) {
+	c, err := Load("", append([]string{"SIFT_DIGEST_KEY=sk-tern-1234"}, home...), nil)
+	if err != nil || c.Digest.Key != "sk-tern-1234" {
+		t.Fatalf("%v", err)
+	}
+	asJSON, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range []string{fmt.Sprint(c), fmt.Sprintf("%+v", c), fmt.Sprintf("%#v", c), fmt.Sprintf("%q", c.Digest.Key), string(asJSON), c.TOML()} {
+		if strings.Contains(shown, "tern") {
+			t.Errorf("%s", shown)
+		}
+	}
+}
+
 func TestVariablesThatLookLikeASlipAreListed(t *testing.T) {
 	var got []string
 	for _, m := range Suspicious([]string{
 		"SIFT_FETCH_TIMOUT=1s", "SIFT_TIMEOUT=1s", "SIFT_CALLER_NAME=a", "SIFT_PURPOSE=x", "SIFT_LISTEN=:1",
-		"SIFT_URL=u", "SIFT_KEY=k", "SIFT_CONFIG=c", "PATH=/bin", "SIFTED=1", "sift_listen=x",
+		"SIFT_URL=u", "SIFT_KEY=k", "SIFT_CONFIG=c", "SIFT_DIGEST_KEY=k", "PATH=/bin", "SIFTED=1", "sift_listen=x",
 	}) {
 		got = append(got, m.String())
 	}

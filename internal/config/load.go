@@ -21,9 +21,12 @@ const maxFile = 1 << 20
 // envPrefix begins every variable of ours.
 const envPrefix = "SIFT_"
 
-// otherVariables are ours and set no key: the client's address and key, and
-// the name of the configuration file.
-func otherVariables() []string { return []string{"SIFT_URL", "SIFT_KEY", "SIFT_CONFIG"} }
+// otherVariables are ours and set no key: the client's address and key, the name
+// of the configuration file, and the key for the models, which stands in no file
+// that is shown around.
+func otherVariables() []string { return []string{"SIFT_URL", "SIFT_KEY", "SIFT_CONFIG", modelKey} }
+
+const modelKey = "SIFT_DIGEST_KEY"
 
 // Load reads the configuration. path is what --config names, or "": see
 // [Path]. environ is what os.Environ returns. overrides are the flags given,
@@ -44,6 +47,7 @@ func Load(path string, environ []string, overrides map[string]string) (Config, e
 		}
 	}
 	l.environment(env)
+	l.config.Digest.Key = Secret(env[modelKey])
 	l.overrides(overrides)
 	l.finish(env)
 	if len(l.mistakes) > 0 {

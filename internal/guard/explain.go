@@ -59,3 +59,21 @@ func (g *Guard) Explain(ctx context.Context, raw string) Verdict {
 	}
 	return v
 }
+
+// Opened says whether an exception of the configuration is what lets a URL's host
+// be reached: whether it stands on the operator's own network. A name that cannot
+// be looked up now is not opened.
+func (g *Guard) Opened(ctx context.Context, u *URL) (bool, error) {
+	addrs := []netip.Addr{u.addr}
+	if !u.Literal() {
+		var err error
+		if addrs, err = g.resolve(ctx, u.host); err != nil {
+			if ctx.Err() != nil {
+				return false, err
+			}
+			return false, nil
+		}
+	}
+	opened, _ := g.judgeAll(u.host, addrs, u.port)
+	return opened != "", nil
+}

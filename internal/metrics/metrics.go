@@ -36,6 +36,12 @@ func outcomes() []string {
 	}
 }
 
+func modelOutcomes() []string {
+	return []string{
+		"ok", "busy", "resting", "timeout", "unreachable", "refused", "limited", "rejected", "server", "bad_answer", "cancelled",
+	}
+}
+
 func stages() []string  { return []string{"queue", "fetch", "render"} }
 func lookups() []string { return []string{"hit", "miss", "revalidated", "shared", "bypass"} }
 func extractions() []string {
@@ -84,6 +90,10 @@ type Metrics struct {
 	kills       *counters
 	pdfSeconds  prometheus.Histogram
 
+	embeddings   *counters
+	chats        *counters
+	modelSeconds prometheus.Histogram
+
 	jobs          *counters
 	targets       *counters
 	jobSeconds    prometheus.Histogram
@@ -127,10 +137,13 @@ func New(version string) *Metrics {
 	m.lookups = m.counters("sift_cache_lookups_total", "Times the cache was asked for a copy, by what it had.", "result", lookups())
 	m.registry.MustRegister(newGauges(func() []float64 {
 		c := m.cacheNow()
-		return []float64{float64(c.Entries), float64(c.Bytes)}
+		return []float64{float64(c.Entries), float64(c.Bytes), float64(c.RecoveredBytes), float64(c.DigestBytes), float64(c.EmbedBytes)}
 	},
 		gauge{"sift_cache_entries", "Cached copies."},
 		gauge{"sift_cache_bytes", "Bytes that the cached copies take."},
+		gauge{"sift_cache_recovered_bytes", "Bytes that the recovered copies take."},
+		gauge{"sift_cache_digest_bytes", "Bytes that the answers of models take."},
+		gauge{"sift_cache_embed_bytes", "Bytes that the embeddings take."},
 	))
 	m.evictions = m.counter("sift_cache_evictions_total", "Copies that were removed to make room.")
 	m.storeErrors = m.counter("sift_cache_store_errors_total", "Copies that could not be kept.")
@@ -163,6 +176,11 @@ func New(version string) *Metrics {
 		gauge{"sift_children_memory_bytes", "Memory that the children running may take."},
 		gauge{"sift_children_waiting", "Children that wait for their part of the memory."},
 	))
+
+	m.embeddings = m.counters("sift_model_embeddings_total", "Requests for embeddings, by what came of them.", "outcome", modelOutcomes())
+	m.chats = m.counters("sift_model_chats_total", "Requests to a chat model, by what came of them.", "outcome", modelOutcomes())
+	m.modelSeconds = m.histogram("sift_model_seconds", "How long a request to a model took.",
+		[]float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20})
 
 	m.jobs = m.counters("sift_batch_jobs_total", "Batch jobs, by what became of them.", "outcome", jobOutcomes())
 	m.targets = m.counters("sift_batch_targets_total", "Targets of batch jobs that were finished, by what came of them.", "outcome", targetOutcomes())
@@ -253,6 +271,17 @@ func (m *Metrics) PDFRead(outcome, killed string, took time.Duration) {
 	m.pdfSeconds.Observe(took.Seconds())
 }
 
+// ModelAsked counts one request to a model's endpoint, embeddings or chat.
+func (m *Metrics) ModelAsked(endpoint, outcome string, took time.Duration) {
+	switch endpoint {
+	case "embeddings":
+		m.embeddings.add(outcome)
+	case "chat":
+		m.chats.add(outcome)
+	}
+	m.modelSeconds.Observe(took.Seconds())
+}
+
 // BatchJob counts one step in the life of a batch job: that it was created or
 // reused, or how it ended. How long it took, from its creation, is observed of
 // those that came to an end while sift was running.
@@ -285,7 +314,10 @@ func (m *Metrics) Requested(route string, status int) {
 }
 
 // Cache is the state of the cache at one moment.
-type Cache struct{ Entries, Bytes int64 }
+type Cache struct {
+	Entries, Bytes                          int64 // of copies of pages
+	RecoveredBytes, DigestBytes, EmbedBytes int64
+}
 
 // WatchCache makes every scrape call now, once, for the gauges of the cache.
 func (m *Metrics) WatchCache(now func() Cache) { m.cache.Store(&now) }

@@ -18,6 +18,7 @@ import (
 	"sift.build/sift/internal/child"
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/metrics"
+	"sift.build/sift/internal/model"
 	"sift.build/sift/internal/pdf"
 	"sift.build/sift/internal/sift"
 )
@@ -78,6 +79,12 @@ func want() []string {
 	}
 	add("sift_pdf_extractions_total", "outcome", reads...)
 	add("sift_pdf_killed_total", "reason", kills...)
+	models := []string{"other"}
+	for _, o := range model.Outcomes() {
+		models = append(models, string(o))
+	}
+	add("sift_model_embeddings_total", "outcome", models...)
+	add("sift_model_chats_total", "outcome", models...)
 	add("sift_batch_jobs_total", "outcome", "created", "reused", "done", "partial", "failed", "cancelled", "restart", "other")
 	add("sift_batch_targets_total", "outcome", "ok", "blocked", "timeout", "busy", "upstream_4xx", "upstream_5xx", "unsupported", "too_long", "cancel", "other")
 	add("sift_fetch_stage_seconds_count", "stage", "queue", "fetch", "render")
@@ -93,11 +100,11 @@ func want() []string {
 		}
 	}
 	for _, name := range []string{
-		"sift_fetch_seconds_count", "sift_fetch_response_bytes_count", "sift_cache_bytes", "sift_cache_entries", "sift_cache_evictions_total",
+		"sift_fetch_seconds_count", "sift_fetch_response_bytes_count", "sift_cache_bytes", "sift_cache_recovered_bytes", "sift_cache_digest_bytes", "sift_cache_embed_bytes", "sift_cache_entries", "sift_cache_evictions_total",
 		"sift_cache_store_errors_total", "sift_gate_slots", "sift_gate_slots_in_use", "sift_gate_parse_bytes_in_use", "sift_gate_parse_waiting",
 		"sift_pdf_seconds_count", "sift_pdf_running", "sift_pdf_queued", "sift_jq_running", "sift_jq_queued", "sift_children_memory_bytes", "sift_children_waiting",
 		"sift_batch_queue_depth", "sift_batch_targets_inflight",
-		"sift_batch_job_seconds_count", "sift_batch_target_seconds_count", "sift_batch_result_bytes_count",
+		"sift_model_seconds_count", "sift_batch_job_seconds_count", "sift_batch_target_seconds_count", "sift_batch_result_bytes_count",
 	} {
 		lines = append(lines, name+" 0")
 	}
@@ -173,6 +180,9 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.Requested("/healthz", 200)
 	m.Requested("", 404)
 	m.Requested("/secret.example", 200)
+	m.ModelAsked("embeddings", "ok", time.Second)
+	m.ModelAsked("chat", "https://secret.example/", 2*time.Second)
+	m.ModelAsked("https://secret.example/", "ok", time.Second)
 	m.WatchCache(func() metrics.Cache { return metrics.Cache{Entries: 4, Bytes: 5000} })
 	m.WatchGate(func() metrics.Gate {
 		return metrics.Gate{Slots: 8, SlotsInUse: 2, ParseBytesInUse: 1 << 20, ParseWaiting: 1}
@@ -242,6 +252,10 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		`sift_http_requests_total{route="other",status="404"} 1`,
 		`sift_jq_queued 4`,
 		`sift_jq_running 1`,
+		`sift_model_chats_total{outcome="other"} 1`,
+		`sift_model_embeddings_total{outcome="ok"} 1`,
+		`sift_model_seconds_count 3`,
+		`sift_model_seconds_sum 4`,
 		`sift_pdf_extractions_total{outcome="ok"} 1`,
 		`sift_pdf_extractions_total{outcome="other"} 1`,
 		`sift_pdf_extractions_total{outcome="timeout"} 1`,

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"sift.build/sift/internal/extract"
+	"sift.build/sift/internal/model"
 	"sift.build/sift/internal/sift"
 )
 
@@ -48,7 +49,9 @@ func (p *Pipeline) answerStored(ctx context.Context, q query, c *copied) (*sift.
 		return nil, err
 	}
 	ref := c.ref()
-	p.memory.put(ref, c.entry.Reusable, q.view, a)
+	if !s.passing {
+		p.memory.put(ref, c.entry.Reusable, q.view, a)
+	}
 	env := p.hit(ref, a, c.revalidated)
 	env.Timing.QueueMS = renderStart.Sub(start).Milliseconds()
 	env.Timing.RenderMS = p.now().Sub(renderStart).Milliseconds()
@@ -76,23 +79,44 @@ func (p *Pipeline) selectStored(ctx context.Context, q query, c *copied) (*selec
 // searched: what package digest makes for it.
 const narrowWeight = 16
 
-// ask does what waits for others: it has a child run the jq program. The caller
-// has no turn of the parser.
+// ask does what waits for others: it has a child run the jq program, and asks
+// models about the question. The caller has no turn of the parser.
 func (p *Pipeline) ask(ctx context.Context, q query, s *selection) error {
-	r, err := p.cfg.JQ.Run(ctx, s.jqQuery(q.caller))
-	if err != nil {
-		return err
+	turn := func(ctx context.Context) (leave func(), err error) {
+		return p.cfg.Parse.Enter(ctx, narrowWeight*int64(len(s.text.Content)))
 	}
-	s.setJQ(r)
-	if !q.view.selects() {
+	if q.view.jq != "" {
+		r, err := p.cfg.JQ.Run(ctx, s.jqQuery(q.caller))
+		if err != nil {
+			return err
+		}
+		s.setJQ(r)
+		if q.view.selects() {
+			leave, err := turn(ctx)
+			if err != nil {
+				return err
+			}
+			err = s.narrow(ctx)
+			leave()
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if !q.view.models {
 		return nil
 	}
-	leave, err := p.cfg.Parse.Enter(ctx, narrowWeight*int64(len(s.text.Content)))
+	d, warnings, err := p.cfg.Models.Digest(ctx, model.Ask{
+		Class: q.caller.Class, Restricted: q.caller.Restricted,
+		Text: s.readable(), Question: q.view.question, Options: s.digestOptions(), Turn: turn,
+	})
 	if err != nil {
 		return err
 	}
-	defer leave()
-	return s.narrow(ctx)
+	s.toPassages(d)
+	s.a.Warnings = append(s.a.Warnings, warnings...)
+	s.passing = len(warnings) > 0
+	return nil
 }
 
 // document gives the copy's Document: the one of its download while that is
@@ -137,7 +161,7 @@ const savedWeight = 24
 func storedWeight(c *copied, v view) int64 {
 	w := savedWeight * int64(len(c.entry.Document))
 	switch body := max(int64(len(c.entry.Body)), c.entry.BodySize); {
-	case !needsPage(v.mode) && len(c.entry.Document) > 0:
+	case !needsPage(v.mode) && !v.context && !v.recover && len(c.entry.Document) > 0:
 	case int64(len(c.entry.Body)) == body:
 		w += extract.Weight(c.input())
 	default:

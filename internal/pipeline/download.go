@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"sift.build/sift/internal/archive"
 	"sift.build/sift/internal/dcache"
 	"sift.build/sift/internal/extract"
 	"sift.build/sift/internal/fetch"
@@ -65,7 +66,7 @@ func (c *copied) ref() copyRef {
 	e := &c.entry
 	return copyRef{
 		class: e.Class, key: e.Key, finalURL: e.FinalURL, snapshot: e.Snapshot,
-		checkedAt: e.CheckedAt, mustRevalidate: e.MustRevalidate,
+		checkedAt: e.CheckedAt, mustRevalidate: e.MustRevalidate, recovered: e.Recovered != nil,
 	}
 }
 
@@ -121,6 +122,11 @@ func (p *Pipeline) download(ctx context.Context, q query, stale *copied) (*sift.
 	if err != nil {
 		return nil, err
 	}
+	return p.answerCopy(ctx, q, c)
+}
+
+// answerCopy answers from a copy that was just downloaded.
+func (p *Pipeline) answerCopy(ctx context.Context, q query, c *copied) (*sift.Envelope, error) {
 	if c.answer == nil || c.view != q.view {
 		env, err := p.answerStored(ctx, q, c)
 		if err != nil {
@@ -167,9 +173,9 @@ func (p *Pipeline) fetchCopy(ctx context.Context, q query, stale *copied, slot *
 		return p.confirmed(ctx, q, stale, resp, timing)
 	}
 	if resp.Status >= 400 {
-		return nil, upstreamFailure(resp)
+		return nil, p.pageError(q, resp)
 	}
-	return p.read(ctx, q, resp, timing)
+	return p.read(ctx, q, resp, timing, nil)
 }
 
 // confirmed keeps using the stale copy that the server says is still right.
@@ -184,8 +190,9 @@ func (p *Pipeline) confirmed(ctx context.Context, q query, stale *copied, resp *
 	return c, nil
 }
 
-// read turns a fresh response into a stored copy and the starter's answer.
-func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timing sift.Timing) (*copied, error) {
+// read turns a fresh response into a stored copy and the starter's answer. from
+// is nil where the response is the page's own.
+func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timing sift.Timing, from *origin) (*copied, error) {
 	isPDF, err := p.isPDF(resp)
 	if err != nil {
 		return nil, err
@@ -202,6 +209,9 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 	}
 	if err != nil {
 		return nil, err
+	}
+	if q.view.context || q.view.recover {
+		weight *= 2 // the whole page is read once more
 	}
 	waitStart := p.now()
 	leave, err := p.cfg.Parse.Enter(ctx, weight)
@@ -227,6 +237,12 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 		Reusable: !resp.Partial && !cacheControl["no-store"], MustRevalidate: cacheControl["no-cache"],
 	}
 	e.CheckedAt = e.FetchedAt
+	if from != nil {
+		e.FinalURL, e.Body = from.finalURL, archive.Unrewrite(body, from.recovered.URL)
+		if e.Recovered, err = json.Marshal(from.recovered); err != nil {
+			return nil, fmt.Errorf("encode where a copy is from: %w", err)
+		}
+	}
 	var doc *sift.Document
 	if isPDF {
 		e.Document = saved
@@ -250,7 +266,7 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 	if resp.Hops != nil {
 		receipt.Hops = resp.Hops
 	}
-	if e.Receipt, err = json.Marshal(receipt); err != nil {
+	if e.Receipt, err = json.Marshal(storedReceipt{receipt, resp.Link}); err != nil {
 		return nil, fmt.Errorf("encode receipt: %w", err)
 	}
 	p.keep(ctx, c, doc)
@@ -275,6 +291,12 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 	return c, nil
 }
 
+// storedReceipt is a receipt as it is kept, with the Link header beside it.
+type storedReceipt struct {
+	sift.Receipt
+	Link string `json:"link,omitempty"`
+}
+
 // receiptFor is what can be said of a body without knowing how it came.
 func receiptFor(e *dcache.Entry, doc *sift.Document) sift.Receipt {
 	sum := sha256.Sum256(e.Body)
@@ -287,7 +309,9 @@ func receiptFor(e *dcache.Entry, doc *sift.Document) sift.Receipt {
 // keep stores the copy. A store that cannot take it costs the snapshot, never
 // the answer.
 func (p *Pipeline) keep(ctx context.Context, c *copied, doc *sift.Document) {
-	p.memory.superseded(c.entry.Class, c.entry.Key)
+	if c.entry.Recovered == nil {
+		p.memory.superseded(c.entry.Class, c.entry.Key)
+	}
 	if p.cfg.Store == nil || c.secret || !storable(doc) {
 		return
 	}
@@ -331,6 +355,30 @@ func directives(header string) map[string]bool {
 
 // excerptChars bounds how much of an error page is passed on.
 const excerptChars = 2000
+
+// pageError is what a status of 400 or more becomes, with the page in it.
+func (p *Pipeline) pageError(q query, resp *fetch.Response) error {
+	f := upstreamFailure(resp)
+	body, err := resp.Body.Bytes()
+	if err != nil || !q.view.recover {
+		return f
+	}
+	e := dcache.Entry{
+		Class: q.caller.Class, Key: q.key, FinalURL: resp.FinalURL.String(), Status: resp.Status,
+		ContentType: resp.ContentType, ContentLanguage: resp.ContentLanguage,
+		Body: body, BodySize: int64(len(body)), FetchedAt: p.now().UTC(), Reusable: true,
+	}
+	e.CheckedAt = e.FetchedAt
+	receipt := receiptFor(&e, &sift.Document{})
+	receipt.Protocol, receipt.Address = resp.Protocol, resp.Address
+	if resp.Hops != nil {
+		receipt.Hops = resp.Hops
+	}
+	if e.Receipt, err = json.Marshal(receipt); err != nil {
+		return f
+	}
+	return &pageError{failure: f, entry: e}
+}
 
 // upstreamFailure is what a status of 400 or more becomes.
 func upstreamFailure(resp *fetch.Response) *sift.Failure {

@@ -14,6 +14,7 @@ type copyRef struct {
 	snapshot             string
 	checkedAt            time.Time
 	mustRevalidate       bool
+	recovered            bool // it is not the page's own, and only its snapshot finds it
 }
 
 // answers reports whether this copy may be read under the given key.
@@ -104,7 +105,7 @@ func (m *memory) put(ref copyRef, reusable bool, v view, a *sift.Answer) {
 	m.byView[k] = m.order.PushFront(&held{at: k, ref: ref, answer: a, size: size})
 	m.held[ck]++
 	m.bytes += size
-	if old, ok := m.newest[ck]; reusable && (!ok || !ref.checkedAt.Before(old.checkedAt)) {
+	if old, ok := m.newest[ck]; reusable && !ref.recovered && (!ok || !ref.checkedAt.Before(old.checkedAt)) {
 		m.newest[ck] = ref
 	}
 	for m.bytes > m.limit {

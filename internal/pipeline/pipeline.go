@@ -10,12 +10,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sift.build/sift/internal/archive"
 	"sift.build/sift/internal/dcache"
 	"sift.build/sift/internal/digest"
 	"sift.build/sift/internal/fetch"
 	"sift.build/sift/internal/gate"
 	"sift.build/sift/internal/guard"
 	"sift.build/sift/internal/jq"
+	"sift.build/sift/internal/model"
 	"sift.build/sift/internal/narrow"
 	"sift.build/sift/internal/pdfpool"
 	"sift.build/sift/internal/sift"
@@ -31,12 +33,16 @@ type Config struct {
 	PDF     PDFReader     // nil: PDFs are unsupported
 	PDFPool *pdfpool.Pool // required with PDF
 	JQ      *jq.Runner
+	Models  *model.Models // that are asked about questions; nil: none
 	Store   *dcache.DB    // nil: nothing is kept beyond the answers in memory
 	TTL     time.Duration // newest cached copy that will do when a target does not say
 	Timeout time.Duration // one deadline for a whole call; a target may ask for less
 	Memory  int64         // bytes of rendered answers kept in memory; 0: none
 	Log     *slog.Logger  // nil: nothing is logged
 	Trace   *Trace
+
+	ArchiveURL        string // the archive that recover asks; "": none
+	ArchiveRestricted bool   // it may be told what restricted callers read
 }
 
 // Trace lets a metrics package watch. Each hook may be nil.
@@ -81,17 +87,21 @@ type Pipeline struct {
 	now     func() time.Time
 	serial  atomic.Uint64 // of what must be told from everything else; see unique
 	offers  offers        // PDFs that wait to be read
+	archive *archive.Client
 }
 
-// New joins the parts. It starts nothing.
-func New(cfg Config) *Pipeline {
+// New joins the parts. It starts nothing. The error is about ArchiveURL.
+func New(cfg Config) (*Pipeline, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Trace == nil {
 		cfg.Trace = &Trace{}
 	}
-	return &Pipeline{cfg: cfg, memory: newMemory(cfg.Memory), flights: newFlights(), now: time.Now}
+	p := &Pipeline{cfg: cfg, memory: newMemory(cfg.Memory), flights: newFlights(), now: time.Now}
+	var err error
+	p.archive, err = p.newArchive()
+	return p, err
 }
 
 // Close cancels the downloads under way and waits for them to end. FetchTarget
@@ -159,6 +169,9 @@ func (p *Pipeline) check(target sift.Target) (*guard.URL, sift.PageRanges, error
 			return nil, nil, err
 		}
 	}
+	if _, err := sift.ParseDate(target.MinDate); err != nil {
+		return nil, nil, err
+	}
 	if err := together(target); err != nil {
 		return nil, nil, err
 	}
@@ -174,6 +187,8 @@ func (p *Pipeline) check(target sift.Target) (*guard.URL, sift.PageRanges, error
 // first, then jq or the section, then grep or the question, then the window.
 func together(t sift.Target) error {
 	switch m := t.Mode; {
+	case t.MinDate != "" && !t.Recover:
+		return sift.Fail(sift.CodeInvalid, "min_date says how old a recovered copy may be; ask for recover too, or leave it out")
 	case t.Section != "" && m == sift.ModeRaw:
 		return sift.Fail(sift.CodeInvalid, "section needs headings, and mode raw gives the body as it stands; ask for mode clean, full, text or html, or use grep")
 	case t.JQ != "" && (m == sift.ModeLinks || m == sift.ModeOutline || m == sift.ModeHTML):
@@ -205,14 +220,20 @@ func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target s
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
+	minDate, err := sift.ParseDate(target.MinDate)
+	if err != nil {
+		return nil, err
+	}
 	q := query{
+		minDate:  minDate,
 		caller:   caller,
 		url:      url,
 		key:      url.String(),
 		pages:    pages,
 		password: target.Password,
 		view: view{
-			pages: pages.String(), section: target.Section, grep: target.Grep, jq: target.JQ, question: target.Question,
+			pages: pages.String(), section: target.Section, grep: target.Grep, jq: target.JQ, question: target.Question, models: target.Question != "" && p.cfg.Models != nil,
+			context: target.Context, recover: target.Recover,
 			url: target.URL, mode: target.Mode, offset: target.Offset, maxChars: target.MaxChars,
 			restricted: caller.Restricted,
 		},
@@ -224,13 +245,19 @@ func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target s
 		q.view.maxChars = sift.DefaultMaxChars
 	}
 	var env *sift.Envelope
-	if target.Snapshot != "" {
+	switch {
+	case target.Snapshot != "":
 		env, err = p.fromSnapshot(ctx, q, target.Snapshot)
-	} else {
+	case target.Recover:
+		env, err = p.fetchOrRecover(ctx, q, target.MaxAge)
+	default:
 		env, err = p.fromCacheOrNetwork(ctx, q, target.MaxAge)
 	}
 	if err != nil && ctx.Err() != nil {
 		return nil, outOfTime(ctx, timeout, err)
+	}
+	if err == nil {
+		p.label(env, target.Recover)
 	}
 	return env, err
 }
@@ -244,6 +271,7 @@ type query struct {
 
 	pages    sift.PageRanges // of a PDF; the view has them in writing
 	password string          // of a PDF
+	minDate  time.Time       // what is recovered may not be older
 }
 
 // view is one way to read a copy. Two equal views of one copy have the same
@@ -259,14 +287,17 @@ type view struct {
 	grep       string // a pattern; "": none
 	jq         string // a program; "": none
 	question   string // "": none
+	models     bool   // it goes to models
+	context    bool   // say where the page sits
+	recover    bool   // of a page that shows nothing, the data embedded in it
 }
 
 // selects says that only a part of the content is wanted.
 func (v *view) selects() bool { return v.section != "" || v.grep != "" || v.question != "" }
 
 // waits says that the way from the content to the answer waits for others: for a
-// child that runs a jq program.
-func (v *view) waits() bool { return v.jq != "" }
+// child that runs a jq program, or for models.
+func (v *view) waits() bool { return v.jq != "" || v.models }
 
 // outOfTime turns the error of a call whose context has ended into what the
 // caller should hear. A failure that already says so keeps its words.
@@ -313,10 +344,7 @@ func (p *Pipeline) fromCacheOrNetwork(ctx context.Context, q query, maxAge *int)
 		p.lookup(CacheBypass)
 		return p.download(ctx, q, nil)
 	}
-	limit, explicit := p.cfg.TTL, maxAge != nil
-	if explicit {
-		limit = time.Duration(min(*maxAge, int(maxDuration/time.Second))) * time.Second
-	}
+	limit, explicit := p.ageLimit(maxAge), maxAge != nil
 	fresh := func(ref copyRef) bool {
 		return p.age(ref) <= limit && (explicit || !ref.mustRevalidate)
 	}
@@ -354,6 +382,14 @@ func (p *Pipeline) fromCacheOrNetwork(ctx context.Context, q query, maxAge *int)
 		return p.download(ctx, q, nil)
 	}
 	return p.download(ctx, q, c)
+}
+
+// ageLimit is how old a copy may be, for a caller who says so or not.
+func (p *Pipeline) ageLimit(maxAge *int) time.Duration {
+	if maxAge == nil {
+		return p.cfg.TTL
+	}
+	return time.Duration(min(*maxAge, int(maxDuration/time.Second))) * time.Second
 }
 
 // maxDuration keeps a caller's seconds inside a Duration.

@@ -65,6 +65,9 @@ type rigOptions struct {
 	pdf       PDFReader
 	slots     int // for PDFs; 0: 2
 	queue     int
+	archive   string // the URL of one; "": none
+
+	archiveRestricted bool
 }
 
 func newRig(t testing.TB, s *site, o rigOptions) *rig {
@@ -96,7 +99,7 @@ func newRig(t testing.TB, s *site, o rigOptions) *rig {
 		if o.maxBytes == 0 {
 			o.maxBytes = 64 << 20
 		}
-		if r.store, err = dcache.Open(t.Context(), dcache.Config{Dir: t.TempDir(), MaxBytes: o.maxBytes}); err != nil {
+		if r.store, err = dcache.Open(t.Context(), dcache.Config{Dir: t.TempDir(), MaxBytes: o.maxBytes, RecoveredBytes: 8 << 20, DigestBytes: 8 << 20, EmbedBytes: 8 << 20}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,7 +113,7 @@ func newRig(t testing.TB, s *site, o rigOptions) *rig {
 	if o.slots == 0 {
 		o.slots = 2
 	}
-	r.Pipeline = New(Config{
+	r.Pipeline, err = New(Config{
 		PDF: o.pdf, PDFPool: pdfpool.New(o.slots, o.queue, 10*time.Second),
 		JQ:    jq.New(jq.Config{Launcher: child.New(child.Config{Memory: 640 << 20})}),
 		Guard: g, Gate: gate.New(gate.Config{Global: 8, PerHost: o.perHost, PerCaller: 4}),
@@ -121,7 +124,11 @@ func newRig(t testing.TB, s *site, o rigOptions) *rig {
 			defer r.mu.Unlock()
 			r.lookups = append(r.lookups, c)
 		}},
+		ArchiveURL: o.archive, ArchiveRestricted: o.archiveRestricted,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		r.Close()
 		client.Close()

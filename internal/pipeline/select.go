@@ -32,6 +32,10 @@ type selection struct {
 	starts []render.PageStart // where pages begin in the content; nil: pages says
 	pages  []int              // of a PDF: those that the content is of; nil: all
 
+	// passing says that the answer may be another a moment later, as a model did
+	// not answer now. It is not kept.
+	passing bool
+
 	kind      sift.Kind // what jq would run on
 	mediaType string
 }
@@ -41,17 +45,29 @@ type selection struct {
 func selectFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*selection, error) {
 	e := &c.entry
 	a := &sift.Answer{
-		URL: v.url, FinalURL: e.FinalURL, Status: e.Status, ContentType: e.ContentType, Mode: v.mode,
-		Title: doc.Title, Author: doc.Author, Site: doc.Site, Published: doc.Published,
-		Language: doc.Language, Description: doc.Description,
-		Snapshot: e.Snapshot, Warnings: append([]sift.Warning{}, doc.Warnings...), Hint: doc.Hint,
+		URL: v.url, FinalURL: e.FinalURL, Status: e.Status, ContentType: e.ContentType, Mode: v.mode, Snapshot: e.Snapshot,
 	}
-	if err := json.Unmarshal(e.Receipt, &a.Receipt); err != nil {
+	var receipt storedReceipt
+	if err := json.Unmarshal(e.Receipt, &receipt); err != nil {
 		return nil, fmt.Errorf("decode receipt: %w", err)
+	}
+	a.Receipt = receipt.Receipt
+	if e.Recovered != nil {
+		if err := json.Unmarshal(e.Recovered, &a.Origin); err != nil {
+			return nil, fmt.Errorf("decode where a copy is from: %w", err)
+		}
 	}
 	if v.restricted {
 		a.Receipt.Address = ""
 	}
+	if doc.Kind == sift.KindHTML && v.mode != sift.ModeRaw && (v.recover || e.Recovered != nil) && extract.Shell(doc) {
+		var err error
+		if doc, err = embedded(ctx, c, doc, a); err != nil {
+			return nil, err
+		}
+	}
+	a.Title, a.Author, a.Site, a.Published, a.Language, a.Description = doc.Title, doc.Author, doc.Site, doc.Published, doc.Language, doc.Description
+	a.Warnings, a.Hint = append([]sift.Warning{}, doc.Warnings...), doc.Hint
 	if doc.Kind != sift.KindPDF && v.pages != "" {
 		return nil, sift.Fail(sift.CodeInvalid, "pages chooses pages of a PDF, and this is %s; leave it out", doc.MediaType)
 	}
@@ -59,11 +75,73 @@ func selectFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*se
 	if err := s.render(ctx, c, doc); err != nil {
 		return nil, err
 	}
+	if v.context {
+		if err := s.surroundings(ctx, c, doc, receipt.Link); err != nil {
+			return nil, err
+		}
+	}
 	if v.jq != "" {
 		return s, nil
 	}
 	return s, s.narrow(ctx)
 }
+
+// embedded gives what a page that shows nothing has as data, and notes in a where
+// that is from. Where there is no such data it is doc again, and a says why the
+// page will not do.
+func embedded(ctx context.Context, c *copied, doc *sift.Document, a *sift.Answer) (*sift.Document, error) {
+	if err := c.needBody(ctx); err != nil {
+		return nil, err
+	}
+	found, ok, err := extract.Embedded(ctx, c.input())
+	switch {
+	case err != nil:
+		return nil, err
+	case ok && a.Origin != nil:
+		a.Origin.From = found.From
+	case ok:
+		a.Origin = &sift.Recovered{
+			Source: sift.SourcePage, CapturedAt: a.Receipt.FetchedAt, URL: c.entry.FinalURL, From: found.From, Reason: showsNothing,
+		}
+	case a.Origin == nil && extract.Blank(doc): // a short page that is one is what it is
+		a.Origin = &sift.Recovered{Source: sift.SourceLive, Reason: showsNothing}
+	}
+	if !ok {
+		return doc, nil
+	}
+	if found.Document.Page == nil {
+		found.Document.Page = found.Document.Main // it is all there is
+	}
+	return found.Document, nil
+}
+
+// showsNothing is why a page's own text will not do.
+const showsNothing = "the page shows next to no text by itself"
+
+// surroundings says where the page sits.
+func (s *selection) surroundings(ctx context.Context, c *copied, doc *sift.Document, links string) error {
+	if doc.Kind == sift.KindHTML {
+		if err := c.needBody(ctx); err != nil {
+			return err
+		}
+	}
+	around, err := extract.Context(ctx, c.input(), links)
+	if err != nil {
+		return err
+	}
+	if doc.Kind.HasTree() {
+		r, err := render.Content(doc, sift.ModeOutline)
+		if err != nil {
+			return fmt.Errorf("render: %w", err)
+		}
+		around.Outline = slices.Clone(r.Outline[:min(len(r.Outline), outlineMax)])
+	}
+	s.a.Context = around
+	return nil
+}
+
+// outlineMax is how many headings are part of a context.
+const outlineMax = 200
 
 // answerFrom reads a document in one way, which waits for nobody.
 func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*sift.Answer, error) {
@@ -186,7 +264,7 @@ func (s *selection) narrow(ctx context.Context) error {
 	if s.view.grep != "" {
 		return s.toLines(ctx)
 	}
-	if s.view.question != "" {
+	if s.view.question != "" && !s.view.models {
 		d, err := digest.Extract(ctx, s.readable(), s.view.question, s.digestOptions())
 		if err != nil {
 			return err

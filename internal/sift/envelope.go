@@ -91,8 +91,14 @@ type Answer struct {
 	Pages       *Pages    `json:"pages,omitempty"`   // of a PDF
 	Section     *Section  `json:"section,omitempty"` // when one was asked for
 	Digest      *Digest   `json:"digest,omitempty"`  // when a question was asked
+	Context     *Context  `json:"context,omitempty"` // when asked for
 	Warnings    []Warning `json:"warnings"`          // never null
 	Hint        Hint      `json:"hint,omitempty"`
+
+	// Origin says where the copy comes from that this reads, if that is not the
+	// page as it stands; or, with SourceLive and a Reason, why that would not do.
+	// What a caller is told of it is in the Envelope.
+	Origin *Recovered `json:"-"`
 
 	once    sync.Once
 	encoded []byte
@@ -120,7 +126,7 @@ func (a *Answer) With(w Warning) *Answer {
 		Title: a.Title, Author: a.Author, Site: a.Site, Published: a.Published, Language: a.Language, Description: a.Description,
 		Content: a.Content, Links: a.Links, Outline: a.Outline, Chars: a.Chars, TotalChars: a.TotalChars, Tokens: a.Tokens,
 		Truncated: a.Truncated, NextOffset: a.NextOffset, Coverage: a.Coverage, Snapshot: a.Snapshot, Receipt: a.Receipt,
-		Pages: a.Pages, Section: a.Section, Digest: a.Digest, Warnings: append(slices.Clone(a.Warnings), w), Hint: a.Hint,
+		Pages: a.Pages, Section: a.Section, Digest: a.Digest, Context: a.Context, Origin: a.Origin, Warnings: append(slices.Clone(a.Warnings), w), Hint: a.Hint,
 	}
 }
 
@@ -146,14 +152,22 @@ type Timing struct {
 // Envelope is the answer for one target.
 type Envelope struct {
 	*Answer
-	Cache  CacheInfo
-	Timing Timing
+	Recovered *Recovered // where the copy comes from, when recovering was allowed; nil: it was not
+	Cache     CacheInfo
+	Timing    Timing
 }
 
 // AppendJSON appends the envelope as one JSON object. The large part is
 // encoded once per Answer and shared by every envelope that carries it.
 func (e *Envelope) AppendJSON(dst []byte) []byte {
 	dst = append(dst, e.encode()...)
+	if e.Recovered != nil {
+		r, err := EncodeJSON(e.Recovered)
+		if err != nil {
+			panic(fmt.Sprintf("sift: a Recovered cannot fail to encode: %v", err))
+		}
+		dst = append(append(dst, `,"recovered":`...), r...)
+	}
 	dst = append(dst, `,"cache":{"hit":`...)
 	dst = strconv.AppendBool(dst, e.Cache.Hit)
 	dst = append(dst, `,"age":`...)
