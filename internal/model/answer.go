@@ -238,6 +238,9 @@ func numbersOf(m string) []int {
 	return out
 }
 
+// listMark is what a heading, an item or a quotation begins with.
+var listMark = regexp.MustCompile(`^(?:[#>*•-]+\s+|[0-9]{1,2}[.)]\s+)+`)
+
 // readPlain reads sentences that have their citations in them.
 func readPlain(text string) draft {
 	var d draft
@@ -254,7 +257,7 @@ func readPlain(text string) draft {
 		}
 	}
 	for line := range strings.Lines(text) {
-		line = strings.TrimLeft(strings.TrimSpace(line), "#>*-• \t")
+		line = listMark.ReplaceAllString(strings.TrimSpace(line), "")
 		if strings.HasPrefix(line, "```") {
 			continue
 		}
@@ -273,8 +276,8 @@ func readPlain(text string) draft {
 	return d
 }
 
-// clean leaves out what does not show or turns the text around, and makes one
-// space of white space.
+// clean leaves out what does not show or turns the text around, and bold type,
+// and makes one space of white space.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -285,7 +288,7 @@ func clean(text string) string {
 		}
 		return r
 	}, text)
-	return strings.Join(strings.Fields(text), " ")
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, "**", "")), " ")
 }
 
 // invisible says that r is a letter or sign by its class and shows nothing.

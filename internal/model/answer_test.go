@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -34,6 +35,7 @@ func TestAnAnswerIsReadInTheFormsThatModelsUse(t *testing.T) {
 		"plain, mark behind":   {"They are kept for thirty days. [1-1, 3]", one},
 		"plain, other marks":   {"They are kept for thirty days【1†L3-L4】【3】.", one},
 		"plain, footnotes":     {"- They are kept for thirty days[^1] [^3].", one},
+		"plain, numbered":      {"1. They are kept for **thirty** days [1] [3].", one},
 		"plain, two": {"They are kept for thirty days [1]. Then they go. [2]\n", draft{true, []sentence{
 			{"They are kept for thirty days.", []int{1}}, {"Then they go.", []int{2}},
 		}}},
@@ -80,9 +82,15 @@ func TestAnAnswerThatCannotBeUsedIsAFailure(t *testing.T) {
 
 func TestADeepAnswerCostsLittle(t *testing.T) {
 	for _, text := range []string{strings.Repeat("{", draftMax), strings.Repeat(`{"a":`, draftMax/5), strings.Repeat("[{", draftMax/2), strings.Repeat("<think>", draftMax/7), strings.Repeat("[1-9999]", draftMax/8), strings.Repeat("`[1", draftMax/3)} {
+		start := time.Now()
 		d, err := readAnswer(text)
 		if err == nil {
-			d.check("q", evidence, untold)
+			if good, _ := d.check("q", evidence, untold); len(good.Sentences) > 0 {
+				t.Errorf("%.20q: %d good sentences", text, len(good.Sentences))
+			}
+		}
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("%.20q took %v", text, took)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 // Bounds on what is asked of an embeddings endpoint.
 const (
 	passagesMax     = 512   // of one content
-	textMax         = 1500  // characters of one text; small models read no more than 512 tokens
+	textMax         = 1200  // characters of one text, see clip
 	batchTexts      = 32    // in one request; what text-embeddings-inference takes by default
 	batchBytes      = 48000 // of text, likewise
 	batchWorkers    = 4     // requests of one question at once
@@ -270,7 +270,7 @@ func (m *Models) cacheFailed(kind string, err error) {
 }
 
 // keepTime bounds how long writing to the cache may hold up an answer.
-const keepTime = time.Second
+const keepTime = 500 * time.Millisecond
 
 // keep puts into the cache what has been paid for, also when the time for models
 // is over.

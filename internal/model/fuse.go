@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // the cohort
-	"math"
 	"slices"
 	"strings"
 
@@ -15,27 +14,30 @@ import (
 // Two rankings are made one by reciprocal rank fusion: a passage gets, from each
 // of them, weight / (rankConstant + rank). The constant is that of Cormack, Clarke
 // and Büttcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank
-// Learning Methods, SIGIR 2009.
+// Learning Methods, SIGIR 2009. Words weigh more where they say that the question
+// is answered, and less where they have found no more than what they happen to
+// share with it. docs/question.md has the figures.
 const (
-	rankConstant  = 60
-	wordsWeight   = 1
-	meaningWeight = 1
+	rankConstant = 60
+
+	meaningWeight   = 1.0
+	wordsWeight     = 2.0 // where words say that the question is answered
+	wordsElseWeight = 0.5
 )
 
 // How large a cosine is says little: one model has unrelated texts at 0.1, the
-// next at 0.7. So it is measured against the cosines that the same question has
-// with texts about anything, the cohort: how many of their standard deviations it
-// lies above their mean (as test normalisation does in speaker verification:
-// Auckenthaler, Carey and Lloyd-Thomas, Digital Signal Processing 10, 2000).
+// next at 0.7. So it is put on a scale from 0, the mean of the cosines that the
+// same question has with texts about anything (the cohort), to 1, that of a text
+// with itself.
 //
-// A question counts as answered when that measure of the nearest passage is at
-// least marginHigh, or when it is at least marginLow and words say that it is.
+// A question counts as answered when the nearest passage has at least answersAlone,
+// or when it has at least answersBeside and words say that it is.
 const (
-	marginHigh = 3.5
-	marginLow  = 2.5
+	answersAlone  = 0.45
+	answersBeside = 0.1
 )
 
-// nearShare says from which share of the best one's measure a passage is not far
+// nearShare says from which share of the nearest one's value a passage is not far
 // behind.
 const nearShare = 0.6
 
@@ -75,11 +77,10 @@ func (m *Models) byMeaning(ctx context.Context, a Ask, k *digest.Ranking) (plan,
 		cohort = fresh[1:]
 		m.cohort.Store(&cohort)
 	}
-	margins := marginsOf(question, passages, cohort)
-	p := fuse(k, margins)
-	if p.answered && p.order[0] >= k.Ranked {
-		// No word of the question is in the passage, so words cannot tell which of its
-		// sentences says it.
+	p := fuse(k, nearness(question, passages, cohort))
+	if p.answered && (p.order[0] >= k.Ranked || !k.Answered) {
+		// Words have not found the passage, and cannot tell which of its sentences says
+		// it.
 		p.answer = m.nearestSentence(ctx, a.Class, question, k.Sentences(p.order[0]))
 	}
 	return p, nil
@@ -97,76 +98,86 @@ func embedded(k *digest.Ranking, i int) string {
 	return clip(strings.Join(parts, "\n"))
 }
 
-// clip cuts s behind textMax characters.
+// clip cuts s where it may be more than small models read, 512 tokens, and some
+// servers refuse. A character of Chinese or Japanese is a token or more.
 func clip(s string) string {
 	n := 0
-	for i := range s {
-		if n++; n > textMax {
+	for i, r := range s {
+		n++
+		if r >= '\u2e80' {
+			n += 2
+		}
+		if n > textMax {
 			return s[:i]
 		}
 	}
 	return s
 }
 
-// marginsOf measures the cosine of each passage against those of the cohort.
-func marginsOf(question []float32, passages, cohort [][]float32) []float64 {
-	mean, square := 0.0, 0.0
+// nearness puts the cosine of each passage on the scale that the cohort makes.
+func nearness(question []float32, passages, cohort [][]float32) []float64 {
+	zero := 0.0
 	for _, v := range cohort {
-		c := cosine(question, v)
-		mean += c / float64(len(cohort))
-		square += c * c / float64(len(cohort))
+		zero += cosine(question, v) / float64(len(cohort))
 	}
-	deviation := max(math.Sqrt(max(square-mean*mean, 0)), 0.01)
 	out := make([]float64, len(passages))
 	for i, v := range passages {
-		out[i] = (cosine(question, v) - mean) / deviation
+		out[i] = (cosine(question, v) - zero) / max(1-zero, 0.01)
 	}
 	return out
 }
 
-// fuse makes one plan of the ranking and of the margins of its passages.
-func fuse(k *digest.Ranking, margins []float64) plan {
-	byMeaning := make([]int, len(margins))
+// fuse makes one plan of the ranking and of how near its passages are.
+func fuse(k *digest.Ranking, near []float64) plan {
+	byMeaning := make([]int, len(near))
 	for i := range byMeaning {
 		byMeaning[i] = i
 	}
-	slices.SortStableFunc(byMeaning, func(a, b int) int { return cmp.Compare(margins[b], margins[a]) })
-	scores := make([]float64, len(margins))
+	slices.SortStableFunc(byMeaning, func(a, b int) int { return cmp.Compare(near[b], near[a]) })
+	weight := wordsElseWeight
+	if k.Answered {
+		weight = wordsWeight
+	}
+	scores := make([]float64, len(near))
 	for i := range k.Ranked {
-		scores[i] += wordsWeight / float64(rankConstant+i+1)
+		scores[i] += weight / float64(rankConstant+i+1)
 	}
 	for rank, i := range byMeaning {
 		scores[i] += meaningWeight / float64(rankConstant+rank+1)
 	}
-	p := plan{method: sift.DigestHybrid, order: slices.Clone(byMeaning), firsts: 1}
-	slices.SortStableFunc(p.order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	order := slices.Clone(byMeaning)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 
-	// Of two questions in one, each has its best passage before the others.
-	if _, firsts := k.Order(); firsts > 1 {
-		best, _ := k.Order()
-		p.order = slices.Concat(p.order[:1], best[:firsts], p.order[1:])
-		p.order = unique(p.order)
-		p.firsts = firsts
-		if p.order[0] != best[0] && !slices.Contains(best[:firsts], p.order[0]) {
-			p.firsts++
+	// Where meaning alone answers, the passage that does comes first. Of two questions
+	// in one, each has its best passage before the others.
+	firsts := 1
+	if !k.Answered {
+		order = unique(slices.Concat(byMeaning[:1], order))
+	} else if best, n := k.Order(); n > 1 {
+		order = unique(slices.Concat(order[:1], best[:n], order[1:]))
+		firsts = n
+		if !slices.Contains(best[:n], order[0]) {
+			firsts++
 		}
 	}
-	top := margins[byMeaning[0]]
-	p.answered = top >= marginHigh || top >= marginLow && k.Answered
-	near := func(i int) bool {
-		return margins[i] >= nearShare*top || i < k.Ranked && k.Answered && k.Passages[i].Score >= farBehind*k.Passages[0].Score
-	}
-	var head, tail []int
-	for at, i := range p.order {
-		if at < p.firsts || near(i) {
-			head = append(head, i)
+	top := near[byMeaning[0]]
+	p := plan{method: sift.DigestHybrid, firsts: firsts, answered: top >= answersAlone || top >= answersBeside && k.Answered}
+	var behind []int
+	for at, i := range order {
+		byWords := i < k.Ranked && k.Answered && k.Passages[i].Score >= farBehind*k.Passages[0].Score
+		if at < firsts || near[i] >= nearShare*top || byWords {
+			p.order = append(p.order, i)
 		} else {
-			tail = append(tail, i)
+			behind = append(behind, i)
 		}
 	}
-	p.order, p.near = slices.Concat(head, tail), len(head)
+	p.near = len(p.order)
+	p.order = append(p.order, behind...)
 	for _, i := range p.order {
-		p.scores = append(p.scores, scores[i]*(rankConstant+1)/(wordsWeight+meaningWeight))
+		p.scores = append(p.scores, scores[i]*(rankConstant+1)/(weight+meaningWeight))
+	}
+	for at := len(p.scores) - 2; at >= 0; at-- { // what was put before others is not worth less
+		p.scores[at] = max(p.scores[at], p.scores[at+1])
 	}
 	return p
 }

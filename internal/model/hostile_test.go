@@ -6,8 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -320,6 +324,35 @@ func TestAnEndpointThatIsNotThereIsAWarning(t *testing.T) {
 	defer m.Close()
 	if _, warnings := ask(t, m, answerable); len(warnings) != 1 || !strings.Contains(warnings[0].Message, "refused the connection") {
 		t.Error(warnings)
+	}
+}
+
+func TestACertificateOfNobodyIsAWarning(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	m, err := model.New(model.Config{ChatURL: s.URL, ChatModel: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if _, warnings := ask(t, m, answerable); len(warnings) != 1 || !strings.Contains(warnings[0].Message, "cannot be trusted: TLS failed") {
+		t.Error(warnings)
+	}
+}
+
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t, modeltest.Config{})
+	m := open(t, s, "embeddings chat", nil)
+	for _, kind := range []modeltest.Kind{modeltest.None, "404", "400", modeltest.Garbage, modeltest.None} {
+		s.Chat(modeltest.Fault{Kind: kind})
+		ask(t, m, answerable)
+	}
+	if n := s.Connections(); n != 1 {
+		t.Errorf("%d connections for %d requests one after the other", n, len(s.Requests("")))
 	}
 }
 

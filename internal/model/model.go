@@ -212,7 +212,11 @@ func (m *Models) Digest(ctx context.Context, a Ask) (sift.Digest, []sift.Warning
 		if err == nil {
 			return d, warnings, nil
 		}
-		warnings = append(warnings, m.chat.warning(err, a.Restricted, "the answer was taken from the page to the letter"))
+		instead := "the answer was taken from the page to the letter"
+		if !p.answered {
+			instead = "that nothing answers was decided without it"
+		}
+		warnings = append(warnings, m.chat.warning(err, a.Restricted, instead))
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return sift.Digest{}, nil, sift.Fail(sift.CodeCancel, "the caller went away").WithCause(ctx.Err())

@@ -44,7 +44,7 @@ Copies are taken every night at two. They are kept for thirty days and then dele
 
 ## Heating
 
-The automobile of the warden stands behind the house. The garage is heated in winter.
+The automobile of the warden stands in front. It is warm.
 
 ## Flags
 

@@ -124,6 +124,7 @@ type Server struct {
 	synonyms   bool
 	requests   []Request
 	now, most  int
+	opened     int
 	hold       chan struct{}
 }
 
@@ -142,7 +143,7 @@ func Start(c Config) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/embeddings", s.serve(s.embed, func() *Fault { return &s.embeddings }))
 	mux.HandleFunc("POST /v1/chat/completions", s.serve(s.talk, func() *Fault { return &s.chat }))
-	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }, ConnState: s.connected}
 	go func() { _ = s.http.Serve(l) }() // it ends with Close
 	return s, nil
 }
@@ -207,6 +208,21 @@ func (s *Server) InFlight() (now, most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now, s.most
+}
+
+// Connections gives how many there were.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened
+}
+
+func (s *Server) connected(_ net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateNew {
+		s.opened++
+	}
 }
 
 const bodyMax = 32 << 20
