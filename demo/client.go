@@ -17,7 +17,13 @@ const maxAnswer = 16 << 20 // bytes of an answer that are read
 type request struct {
 	URL      string  `json:"url"`
 	Mode     string  `json:"mode,omitempty"`
+	Question string  `json:"question,omitempty"`
 	Pages    string  `json:"pages,omitempty"`
+	Section  string  `json:"section,omitempty"`
+	Grep     string  `json:"grep,omitempty"`
+	JQ       string  `json:"jq,omitempty"`
+	Recover  bool    `json:"recover,omitempty"`
+	MinDate  string  `json:"min_date,omitempty"`
 	MaxChars int     `json:"max_chars,omitempty"`
 	Offset   int     `json:"offset,omitempty"`
 	Snapshot string  `json:"snapshot,omitempty"`
@@ -59,6 +65,21 @@ type answer struct {
 		Total    int   `json:"total"`
 		Returned []int `json:"returned"`
 	} `json:"pages"`
+	Section struct {
+		Text string `json:"text"`
+	} `json:"section"`
+	Digest struct {
+		Answer   string `json:"answer"`
+		Passages []struct {
+			Page int `json:"page"`
+		} `json:"passages"`
+	} `json:"digest"`
+	Recovered struct {
+		Source     string    `json:"source"`
+		CapturedAt time.Time `json:"captured_at"`
+		From       string    `json:"from"`
+		Reason     string    `json:"reason"`
+	} `json:"recovered"`
 	Warnings []struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`

@@ -128,7 +128,7 @@ func (d *demo) show(ctx context.Context, doc string, stay bool) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	d.sift, err = server.Start(ctx, server.Config{
 		Binary: d.binary, Dir: dir,
-		Settings: fmt.Sprintf("[guard]\nallow = [%q]", listener.Addr().String()),
+		Settings: fmt.Sprintf("[guard]\nallow = [%q]\n[recover]\narchive = %q", listener.Addr().String(), d.url),
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,6 +92,7 @@ func (s *site) handler() (http.Handler, error) {
 	serve("/offer.html", utf8HTML, http.StatusOK, []byte(offerPage))
 	serve("/download/7", "application/octet-stream", http.StatusOK, s.paper)
 	serve("/order.json", "application/json", http.StatusOK, []byte(orderJSON))
+	serve("/app.html", utf8HTML, http.StatusOK, []byte(appPage))
 	serve("/removed.html", utf8HTML, http.StatusNotFound, []byte(removedPage))
 	for coding, body := range s.encoded {
 		mux.HandleFunc("GET /"+coding+"/go_spec.html", func(w http.ResponseWriter, _ *http.Request) {
@@ -137,6 +139,10 @@ func (s *site) handler() (http.Handler, error) {
 		_, _ = w.Write(s.pages["go_mem.html"])
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.RequestURI, "/web/") {
+			archive(w, r)
+			return
+		}
 		mux.ServeHTTP(&noting{ResponseWriter: w, note: func(status int) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
