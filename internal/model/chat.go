@@ -25,6 +25,7 @@ var prompt string
 // Bounds on what is asked of a chat endpoint.
 const (
 	answerTokens = 2000      // some models think aloud before they answer
+	modernTokens = 8000      // and newer ones think more
 	chatLimit    = 512 << 10 // bytes of one answer
 )
 
@@ -167,7 +168,7 @@ func (m *Models) chatWith(ctx context.Context, data string) (string, error) {
 func (m *Models) chatOnce(ctx context.Context, data string, modern bool) ([]byte, error) {
 	r := request{Model: m.chat.model, Messages: []message{{"system", prompt}, {"user", data}}}
 	if modern {
-		r.MaxCompletionTokens = answerTokens
+		r.MaxCompletionTokens = modernTokens
 	} else {
 		r.Temperature, r.MaxTokens = new(0), answerTokens
 	}

@@ -93,7 +93,7 @@ func holds(s sentence, question string, sources map[int]*source) bool {
 	}
 	in := func(part string) bool { return slices.ContainsFunc(cited, func(c *source) bool { return c.has(part) }) }
 	quotes, rest, ok := quotesIn(text)
-	if !ok || !plain(rest, in) {
+	if !ok || strings.Contains(text, "``") || !plain(rest, in) { // two together begin another kind of code
 		return false
 	}
 	for _, q := range quotes {
@@ -486,7 +486,8 @@ func isName(w string) bool {
 
 // spelled gives a text in the spelling in which texts are compared: white space
 // as one space, quotation marks, apostrophes and hyphens of one kind, digits as
-// ASCII, and without what does not show.
+// ASCII, letters and signs in their plain form (NFKC: full-width, circled, raised),
+// and without what does not show.
 func spelled(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -503,12 +504,12 @@ func spelled(text string) string {
 			}
 		}
 		return r
-	}, clean(norm.NFC.String(text)))
+	}, clean(norm.NFKC.String(text)))
 }
 
-// zeros are the zeros of the digits that are read as ASCII's: full-width, Arabic,
-// Persian, Devanagari, Bengali, Thai.
-var zeros = []rune{'０', '٠', '۰', '०', '০', '๐'}
+// zeros are the zeros of the digits that are read as ASCII's: Arabic, Persian,
+// Devanagari, Bengali, Thai.
+var zeros = []rune{'٠', '۰', '०', '০', '๐'}
 
 // unmarked gives a text of Markdown as it is read: without escapes, emphasis and
 // the destinations of links.

@@ -56,6 +56,11 @@ func TestASentenceIsHeldAgainstWhatItCites(t *testing.T) {
 		{"価格は300円です。", []int{5}, true},
 		{"価格は３００円です。", []int{5}, true},
 		{"価格は400円です。", []int{5}, false},
+		{"It holds ④ boxes, ½ of ４.", []int{1}, false},
+		{"It holds ٣١ boxes.", []int{1}, false},
+		{"It is 𝟹𝟷 of them.", []int{1}, false},
+		{"See ｈｔｔｐｓ：／／collect.example.", []int{1}, false},
+		{"See pаypal.com.", []int{3}, false}, // the first a is Cyrillic
 
 		// Versions, dates.
 		{"It was fixed in 2.4.1.", []int{3}, true},
@@ -129,7 +134,8 @@ func TestASentenceIsHeldAgainstWhatItCites(t *testing.T) {
 		{`It's Keeper's, and the boxes' disk isn't full.`, []int{1}, true},
 		{"It is in `/opt/keeper`.", []int{1}, true},
 		{"Run `rm -rf x` there.", []int{1}, false},
-		{"Run ``.", []int{1}, true},
+		{"Run ``.", []int{1}, false},
+		{"Run ``a` <div> `b.", []int{4}, false},
 		{`The "retention period" is thirty days.`, []int{1}, true}, // of the question
 		{`The "storage period" is thirty days.`, []int{1}, false},
 		{`It is a 5" disk.`, []int{4}, true},

@@ -156,6 +156,7 @@ const (
 	longestOne = 5 * time.Minute        // however long it asks for
 	failureMax = 3                      // in a row
 	afterThree = 15 * time.Second
+	fairShare  = 3 // a failure counts after this part of the timeout, when the question has no more time
 )
 
 // ask sends body and gives what comes back. The error is a *failure.
@@ -196,8 +197,9 @@ func (m *Models) askOnce(ctx context.Context, e *endpoint, body []byte, limit in
 	if ctx.Err() != nil {
 		return nil, ended(ctx, "was not asked, since the time was up")
 	}
+	start := time.Now()
 	answer, err := m.send(ctx, e, body, limit)
-	e.heard(ctx, err)
+	e.heard(err, ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) && time.Since(start) >= m.timeout/fairShare)
 	return answer, err
 }
 
@@ -241,8 +243,9 @@ func (r restError) Error() string {
 	return fmt.Sprintf("asked to be left alone for %s", time.Duration(r))
 }
 
-// heard takes in what became of a request.
-func (e *endpoint) heard(ctx context.Context, err error) {
+// heard takes in what became of a request. fair says that it had time enough to
+// be answered.
+func (e *endpoint) heard(err error, fair bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f, failed := errors.AsType[*failure](err)
@@ -256,8 +259,8 @@ func (e *endpoint) heard(ctx context.Context, err error) {
 	}
 	switch f.outcome {
 	case OutcomeTimeout, OutcomeUnreachable, OutcomeServer:
-		if ctx.Err() != nil {
-			break // it had less time than others will give it
+		if !fair {
+			break // others will give it more time
 		}
 		if e.failures++; e.failures >= failureMax && pause < afterThree {
 			pause, why = afterThree, fmt.Sprintf("has failed %d times in a row", e.failures)

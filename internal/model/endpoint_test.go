@@ -33,7 +33,7 @@ func bad(o Outcome, cause error) error { return fail(o, "failed").because(cause)
 func TestAnEndpointIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &endpoint{}
-		e.heard(t.Context(), bad(OutcomeLimited, restError(30*time.Second)))
+		e.heard(bad(OutcomeLimited, restError(30*time.Second)), true)
 		err := e.rest(t.Context(), false)
 		if f, ok := errors.AsType[*failure](err); !ok || f.outcome != OutcomeResting || !strings.Contains(f.words, "asked again in 31s") {
 			t.Errorf("%v", err)
@@ -51,14 +51,14 @@ func TestAnEndpointIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 		}
 
 		// An hour is not believed.
-		e.heard(t.Context(), bad(OutcomeLimited, restError(time.Hour)))
+		e.heard(bad(OutcomeLimited, restError(time.Hour)), true)
 		time.Sleep(longestOne)
 		if err := e.rest(t.Context(), false); err != nil {
 			t.Error(err)
 		}
 
 		// A rest that leaves no time to answer is not waited for.
-		e.heard(t.Context(), bad(OutcomeLimited, restError(time.Second)))
+		e.heard(bad(OutcomeLimited, restError(time.Second)), true)
 		ctx, done := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer done()
 		if start := time.Now(); e.rest(ctx, false) == nil || time.Since(start) != 0 {
@@ -72,15 +72,15 @@ func TestAFailureIsForgottenWhenAnAnswerComes(t *testing.T) {
 		e := &endpoint{}
 		for range 2 {
 			for range failureMax - 1 {
-				e.heard(t.Context(), bad(OutcomeServer, nil))
+				e.heard(bad(OutcomeServer, nil), true)
 			}
 			if err := e.rest(t.Context(), false); err != nil {
 				t.Error(err)
 			}
-			e.heard(t.Context(), nil)
+			e.heard(nil, true)
 		}
 		for range failureMax {
-			e.heard(t.Context(), bad(OutcomeTimeout, nil))
+			e.heard(bad(OutcomeTimeout, nil), true)
 		}
 		if err := e.rest(t.Context(), false); err == nil {
 			t.Error("it is asked on and on")
@@ -89,7 +89,7 @@ func TestAFailureIsForgottenWhenAnAnswerComes(t *testing.T) {
 		if err := e.rest(t.Context(), false); err != nil {
 			t.Error(err)
 		}
-		e.heard(t.Context(), bad(OutcomeUnreachable, nil)) // once more, and at once
+		e.heard(bad(OutcomeUnreachable, nil), true) // once more, and at once
 		if err := e.rest(t.Context(), false); err == nil {
 			t.Error("it is asked on and on")
 		}
@@ -98,14 +98,12 @@ func TestAFailureIsForgottenWhenAnAnswerComes(t *testing.T) {
 
 func TestWhoHasLittleTimeDoesNotSpeakForOthers(t *testing.T) {
 	e := &endpoint{}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	for range 2 * failureMax {
-		e.heard(ctx, bad(OutcomeTimeout, nil))
+		e.heard(bad(OutcomeTimeout, nil), false)
 	}
 	for range 2 * failureMax {
-		e.heard(t.Context(), bad(OutcomeRefused, nil))
-		e.heard(t.Context(), bad(OutcomeBad, nil))
+		e.heard(bad(OutcomeRefused, nil), true)
+		e.heard(bad(OutcomeBad, nil), true)
 	}
 	if err := e.rest(t.Context(), false); err != nil {
 		t.Error(err)

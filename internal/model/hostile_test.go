@@ -408,6 +408,26 @@ func TestAnEndpointThatFailsAgainAndAgainIsLeftAlone(t *testing.T) {
 	}
 }
 
+func TestAnEndpointThatStallsIsLeftAloneThoughQuestionsHaveLittleTime(t *testing.T) {
+	t.Parallel()
+	s := start(t, modeltest.Config{})
+	s.Chat(modeltest.Fault{Kind: modeltest.Stall})
+	m := open(t, s, "chat", func(c *model.Config) { c.Timeout = time.Second })
+	var last string
+	for range 5 {
+		ctx, done := context.WithTimeout(t.Context(), 700*time.Millisecond)
+		_, warnings, err := m.Digest(ctx, model.Ask{Text: markdown(page), Question: answerable})
+		done()
+		if err != nil || len(warnings) != 1 {
+			t.Fatal(warnings, err)
+		}
+		last = warnings[0].Message
+	}
+	if n := len(s.Requests("")); n != 3 || !strings.Contains(last, "has failed 3 times in a row") {
+		t.Errorf("%d requests, and %s", n, last)
+	}
+}
+
 func TestASlowModelLeavesTimeForTheAnswerWithoutIt(t *testing.T) {
 	t.Parallel()
 	s := start(t, modeltest.Config{})

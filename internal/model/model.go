@@ -153,11 +153,12 @@ const (
 	embeddingShare = 0.5
 )
 
-// within gives a context that ends when so much of the time left is over.
-func within(ctx context.Context, share float64) (context.Context, context.CancelFunc) {
+// within gives a context that ends when so much of the time left is over. Who
+// has all the time in the world gets otherwise.
+func within(ctx context.Context, share float64, otherwise time.Duration) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
 	if !ok {
-		return context.WithCancel(ctx)
+		return context.WithTimeout(ctx, otherwise)
 	}
 	return context.WithTimeout(ctx, time.Duration(float64(time.Until(end))*share))
 }
@@ -189,7 +190,7 @@ func (m *Models) Digest(ctx context.Context, a Ask) (sift.Digest, []sift.Warning
 	if err != nil {
 		return sift.Digest{}, nil, err
 	}
-	models, done := within(ctx, modelShare)
+	models, done := within(ctx, modelShare, 3*m.timeout)
 	defer done()
 	var warnings []sift.Warning
 	p := byWords(&k)
@@ -198,7 +199,7 @@ func (m *Models) Digest(ctx context.Context, a Ask) (sift.Digest, []sift.Warning
 		if m.chat != nil {
 			share = embeddingShare
 		}
-		sub, done := within(models, share)
+		sub, done := within(models, share, m.timeout)
 		better, err := m.byMeaning(sub, a, &k)
 		done()
 		if err == nil {
