@@ -293,6 +293,10 @@ func (s *search) fetchOne(ctx context.Context, at string) (*Copy, error) {
 		if found, err = s.judge(resp, s.ownURL(resp)); err != nil {
 			s.close(resp)
 		}
+		if _, ok := parseWayback(resp.FinalURL.String()); errors.Is(err, errNotHeld) && !ok && len(resp.Hops) > 0 {
+			// The copy is there and leads out of the archive, to what is not.
+			err = s.client.fail(sift.CodeUnreachable, "leads from a copy to a page that is not there")
+		}
 	}
 	s.tried[at] = err
 	return found, err
@@ -333,6 +337,8 @@ func (s *search) judge(resp *fetch.Response, at string) (*Copy, error) {
 	w, isWayback := parseWayback(at)
 	memento := !resp.Memento.IsZero()
 	switch {
+	case isWayback && !samePage(w.original, s.page):
+		return nil, errSpoiled // a redirect that was captured, to what is or is not there
 	case resp.Status >= 400 && memento:
 		return nil, errSpoiled // the page answered so when it was captured
 	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone || resp.Status == http.StatusNotAcceptable:
@@ -354,12 +360,7 @@ func (s *search) judge(resp *fetch.Response, at string) (*Copy, error) {
 	if err := s.possible(captured); err != nil {
 		return nil, err
 	}
-	original := ""
-	if isWayback {
-		if original = w.original; !samePage(original, s.page) {
-			return nil, errSpoiled
-		}
-	}
+	original := w.original
 	for _, l := range headerLinks(resp.Link) {
 		if l.is("original") {
 			if original = l.uri; !samePage(original, s.page) {

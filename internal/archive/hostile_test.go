@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sift.build/sift/internal/archive/archivetest"
 	"sift.build/sift/internal/fetch"
 	"sift.build/sift/internal/sift"
@@ -254,11 +256,84 @@ func TestATimeGateThatLeadsToAnotherPagesCopyIsNotBelieved(t *testing.T) {
 		archivetest.Capture{URL: page, At: day(2015, 1, 1), Body: "it"},
 		archivetest.Capture{URL: "http://b.example/", At: day(2020, 1, 1), Body: "another"},
 	)
-	w.Behave(faults(archivetest.TimeGate, archivetest.Fault{Status: 302, Header: http.Header{"Location": {archivetest.CopyURL("http://b.example/", day(2020, 1, 1))}}}))
-	for _, base := range w.bases() {
-		if got, err := w.find(base, page, Wanted{}); err != nil || got.Body != "it" {
-			t.Errorf("%s: %+v, %v", base, got, err)
+	b := faults(archivetest.TimeGate, archivetest.Fault{Status: 302, Header: http.Header{"Location": {archivetest.CopyURL("http://b.example/", day(2020, 1, 1))}}})
+	for _, b.NoDates = range []bool{false, true} {
+		w.Behave(b)
+		for _, base := range w.bases() {
+			if got, err := w.find(base, page, Wanted{}); err != nil || got.Body != "it" {
+				t.Errorf("%s: %+v, %v", base, got, err)
+			}
 		}
+	}
+}
+
+func TestWhatWillNotDoIsNotAskedForTwice(t *testing.T) {
+	w := newWorld(t)
+	w.Add(archivetest.Capture{URL: page, At: day(2020, 1, 1), Location: "http://b.example/"})
+	_, err := w.find(w.URL, page, Wanted{})
+	none(t, err, "of redirects")
+	asked := map[string]int{}
+	for _, r := range w.Requests() {
+		asked[r.Target]++
+	}
+	for target, n := range asked {
+		if n > 1 {
+			t.Errorf("%s was asked %d times", target, n)
+		}
+	}
+
+	// Some archives lead from such a capture to the page of today.
+	w.Behave(faults(archivetest.Raw, archivetest.Fault{Status: 302, Header: http.Header{"Location": {"/today"}}}))
+	_, err = w.find(w.URL, page, Wanted{})
+	failed(t, err, sift.CodeUnreachable, "leads from a copy to a page that is not there")
+	w.Behave(archivetest.Behaviour{})
+
+	// A list that is a page of itself.
+	w.Behave(faults(archivetest.TimeMap, archivetest.Fault{Header: http.Header{"Content-Type": {"application/link-format"}},
+		Body: "<" + w.URL + "/timemap/link/" + page + ">;rel=timemap"}))
+	before := len(w.Requests())
+	_, err = w.find(w.URL+"/timemap/link/", page, Wanted{})
+	none(t, err, "has no copy")
+	if n := len(w.Requests()) - before; n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestListsInOtherFormatsAreNotAskedFor(t *testing.T) {
+	w := newWorld(t)
+	w.Add(archivetest.Capture{URL: page, At: day(2019, 1, 1), Body: "it"}, archivetest.Capture{URL: page, At: day(2020, 1, 1), Status: 404, Body: "gone"})
+	const others = `</timemap/json>;rel=timemap;type="application/json", </timemap/html>;rel=timemap;type="text/html;charset=utf-8"`
+	w.Behave(archivetest.Behaviour{Mangle: func(_ archivetest.Capture, h http.Header) {
+		h.Set("Link", others+", "+h.Get("Link"))
+	}})
+	if got, err := w.find(w.URL+"/timegate/", page, Wanted{}); err != nil || got.Body != "it" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	w.Behave(faults(archivetest.TimeMap, archivetest.Fault{Header: http.Header{"Content-Type": {"application/link-format"}}, Body: others}))
+	_, err := w.find(w.URL+"/timemap/link/", page, Wanted{})
+	none(t, err, "has no copy")
+	for _, r := range w.Requests() {
+		if r.Target == "/timemap/json" || r.Target == "/timemap/html" {
+			t.Errorf("asked %s", r.Target)
+		}
+	}
+}
+
+func TestTheAvailabilityInterfaceIsBelievedOnlyWhereNothingContradictsIt(t *testing.T) {
+	w := newWorld(t)
+	w.Add(archivetest.Capture{URL: page, At: day(2015, 1, 1), Body: "it"}, archivetest.Capture{URL: page, At: day(2020, 1, 1), Status: 404, Body: "gone"})
+	// There are captures, so that it has none of a page is not the last word.
+	w.Behave(faults(archivetest.Availability, archivetest.Fault{Header: http.Header{"Content-Type": {"application/json"}}, Body: `{"archived_snapshots":{}}`}))
+	if got, err := w.find(w.URL, page, Wanted{}); err != nil || got.Body != "it" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// That its newest is too old is.
+	w.Behave(faults(archivetest.TimeGate, archivetest.Fault{Status: 404}))
+	before := len(w.doors())
+	_, err := w.find(w.URL, page, Wanted{NotBefore: day(2018, 1, 1)})
+	none(t, err, "one of 2015-01-01 would be too old")
+	if d := cmp.Diff([]string{"timegate", "availability"}, w.doors()[before:]); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -122,3 +122,26 @@ func TestLinkHeadersComeTogetherAndAreCutBetweenLinks(t *testing.T) {
 		})
 	}
 }
+
+// Whatever the header: what is handed on prints, is within the bound, and is
+// the whole or ends where a link does.
+func FuzzLinkHeader(f *testing.F) {
+	f.Add("<a>; rel=x, <b>; title=\"\\\",<\"", 9000, "<c>")
+	f.Add("<"+strings.Repeat("x", 8190)+">", 0, "\xff\u202e")
+	f.Add("<a>,\"\\", 8180, "")
+	f.Fuzz(func(t *testing.T, first string, n int, last string) {
+		values := []string{first, "<" + strings.Repeat("y", max(0, n)%20_000) + ">", last}
+		got := links(values)
+		if len(got) > 8<<10 {
+			t.Errorf("%d bytes", len(got))
+		}
+		whole := clip(strings.Join(values, ", "), 1<<20)
+		rest, ok := strings.CutPrefix(whole, got)
+		if !ok {
+			rest, ok = strings.CutPrefix(strings.TrimSpace(whole), got)
+		}
+		if !ok || got != "" && rest != "" && !strings.HasPrefix(strings.TrimSpace(rest), ",") {
+			t.Errorf("%.60q… was cut to …%.60q", whole, got[max(0, len(got)-60):])
+		}
+	})
+}
