@@ -146,6 +146,29 @@ func TestTheNewestFourRecoveredCopiesOfAKeyAreCountedApart(t *testing.T) {
 	checkSound(t, db)
 }
 
+func TestFourCopiesOfEachKindOfAKeyAreKeptWhateverTheirOrder(t *testing.T) {
+	db := openStore(t, Config{MaxBytes: 1 << 20, RecoveredBytes: 1 << 20})
+	for range 2 * keepPerKey {
+		put(t, db, testEntry("k", 10))
+		put(t, db, recoveredEntry("k", 10))
+	}
+	for _, cache := range []Cache{CacheContent, CacheRecovered} {
+		if s := statsOf(t, db, cache); s.Entries != keepPerKey {
+			t.Errorf("%s: %d", cache, s.Entries)
+		}
+	}
+}
+
+func TestWhereACopyIsFromIsCountedWithIt(t *testing.T) {
+	db := openStore(t, Config{RecoveredBytes: 1 << 20})
+	e := recoveredEntry("k", 10)
+	e.Recovered = noise("x", 100_000)
+	put(t, db, e)
+	if s := statsOf(t, db, CacheRecovered); s.Bytes < 100_000 {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestRecoveredCopiesAndThoseOfPagesNeverEvictEachOther(t *testing.T) {
 	t.Parallel()
 	const size = 10_000 // with its overhead under 14,000

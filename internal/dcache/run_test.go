@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // lastUsed gives the snapshots in the order the file says they were used,
@@ -151,6 +153,30 @@ func TestRunEvictsAndShrinksTheFileWhenTheBudgetHasShrunk(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestATransactionEvictsABoundedNumberOfBytes(t *testing.T) {
+	db := openStore(t, Config{})
+	const each = evictBytes / 4
+	err := db.write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		for range 10 {
+			if err := insert(ctx, tx, testEntry("", 0), nil, nil, each); err != nil { // so much by its own account
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []int
+	db.trace = &Trace{OnEvict: func(n int, _ int64) { steps = append(steps, n) }}
+	if err := db.evict(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]int{4, 4, 2}, steps); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
 }
 
 func TestRunGoesOnAfterAFailureAndTellsIt(t *testing.T) {
