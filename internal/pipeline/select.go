@@ -136,6 +136,12 @@ func (s *selection) surroundings(ctx context.Context, c *copied, doc *sift.Docum
 		}
 		around.Outline = slices.Clone(r.Outline[:min(len(r.Outline), outlineMax)])
 	}
+	if len(around.Authors) == 0 && doc.Author != "" { // of a PDF
+		around.Authors = append(around.Authors, doc.Author)
+	}
+	if around.Published == "" {
+		around.Published = doc.Published
+	}
 	s.a.Context = around
 	return nil
 }
