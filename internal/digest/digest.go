@@ -91,10 +91,10 @@ func Rank(ctx context.Context, t Text, question string, o Options) (Ranking, err
 
 // RankAll is Rank with the passages that words do not bring to the top, for
 // another measure to find an answer in that shares no word with the question. At
-// most limit passages come back: all of the content where it has no more, else
-// those that Rank gives, the others that have a word of the question in the order
-// of their score, and in what room is left some that have none, taken evenly from
-// the whole content. What is quoted in the question is in all of them.
+// most limit passages come back: all that have a word at all; of more, those that
+// Rank gives, the others that have a word of the question in the order of their
+// score, and in what room is left some that have none, taken evenly from the whole
+// content. What is quoted in the question is in all of them.
 func RankAll(ctx context.Context, t Text, question string, o Options, limit int) (Ranking, error) {
 	return rank(ctx, t, question, o, limit)
 }
@@ -148,25 +148,38 @@ func (r *ranking) others(best []scored, n int) (out []scored, ranked int) {
 	for _, s := range best {
 		taken[s.index] = true
 	}
-	var with, without []int
+	// There may be a million of them: only those that are wanted are held.
+	var with top
+	without := 0
 	for i := range r.candidates {
 		switch {
 		case taken[i]:
 		case r.base[i] > 0:
-			with = append(with, i)
+			with.add(i, float64(r.base[i]), n)
 		default:
-			without = append(without, i)
+			without++
 		}
 	}
-	slices.SortStableFunc(with, func(a, b int) int { return cmp.Compare(r.base[b], r.base[a]) })
-	with = with[:min(len(with), n)]
-	for _, i := range with {
-		out = append(out, scored{candidate: r.candidates[i], index: i, score: float64(r.base[i])})
+	slices.SortFunc(with, func(a, b ratedCandidate) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.index, b.index))
+	})
+	for _, e := range with {
+		out = append(out, scored{candidate: r.candidates[e.index], index: e.index, score: e.value})
 	}
-	left := min(n-len(with), len(without))
-	for j := range left {
-		i := without[j*len(without)/left]
-		out = append(out, scored{candidate: r.candidates[i], index: i})
+	left := min(n-len(with), without)
+	seen, given := 0, 0
+	for i := range r.candidates {
+		if given == left {
+			break
+		}
+		if taken[i] || r.base[i] > 0 {
+			continue
+		}
+		if seen == given*without/left {
+			out = append(out, scored{candidate: r.candidates[i], index: i})
+			given++
+		}
+		seen++
 	}
 	return out, len(with)
 }

@@ -390,33 +390,45 @@ func TestTheMemoryForAHostileTextIsBounded(t *testing.T) {
 	// and two megabytes.
 	const size = 1 << 20
 	for name, text := range hostile(size) {
-		var before, after runtime.MemStats
-		q, err := parseQuestion(dear, text.Content, "")
-		if err != nil {
-			t.Fatal(err)
+		for _, all := range []bool{false, true} {
+			if held := heldFor(t, text, all); held > 16*size+2<<20 {
+				t.Errorf("%s, all %v: %d bytes are held for %d", name, all, held, size)
+			}
 		}
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		r, err := newRanking(t.Context(), text, q, sizesFor(DefaultChars), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.best(t.Context(), candidateMax); err != nil {
-			t.Fatal(err)
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 16*size+2<<20 {
-			t.Errorf("%s: %d bytes are held for %d", name, held, size)
-		}
-		runtime.KeepAlive(r)
-		runtime.KeepAlive(text)
 	}
+}
+
+// heldFor says how many bytes are held while a text is ranked.
+func heldFor(t *testing.T, text Text, all bool) int64 {
+	t.Helper()
+	var before, after runtime.MemStats
+	q, err := parseQuestion(dear, text.Content, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r, err := newRanking(t.Context(), text, q, sizesFor(DefaultChars), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := r.best(t.Context(), candidateMax)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, _ := r.others(best, 512)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(r)
+	runtime.KeepAlive(others)
+	runtime.KeepAlive(text)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
 func FuzzExtract(f *testing.F) {
 	f.Add(manual, "How long are backups kept and what is `--quiet`?", "en", 500, true)
 	f.Add("备份保留三十天。\n\nバックアップ", "备份 \"保留\" 多少天", "zh", 10, false)
+	f.Add("\x10\f", "aZK0 A9", "0", 1, true) // a passage without a word
 	f.Add("|a|b|\n|-|-|\n|1,000|v1.2.3|", "1000 v1.2 a/b; c?", "xx-!", 1, true)
 	f.Fuzz(func(t *testing.T, content, question, says string, chars int, md bool) {
 		content = strings.ToValidUTF8(content, "\uFFFD")
@@ -436,5 +448,27 @@ func FuzzExtract(f *testing.F) {
 			t.Errorf("answer %q is not valid", d.Answer)
 		}
 		holds(t, text, d, o)
+		k, err := RankAll(t.Context(), text, question, o, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(d, k.Digest()); diff != "" {
+			t.Error("with all passages the digest is another: ", diff)
+		}
+		var order []int
+		for i := range k.Passages {
+			order = append(order, i)
+			if k.Lead(i); len(k.Sentences(i)) == 0 && strings.TrimSpace(k.Passages[i].Text) != "" && !strings.ContainsAny(k.Passages[i].Text, "|`~-=") {
+				t.Errorf("passage %q has no sentence", k.Passages[i].Text)
+			}
+		}
+		slices.Reverse(order)
+		if len(order) > 0 {
+			other := k.DigestOf(Choice{Method: sift.DigestExtractive, Order: order})
+			holds(t, text, other, o)
+		}
+		if share, ok := k.Support(question, content); ok && (share < 0 || share > 1+1e-9) {
+			t.Errorf("a share of %v", share)
+		}
 	})
 }

@@ -172,7 +172,7 @@ func (r *ranking) take(p piece) {
 		lead := r.t.Content[p.lead.from:p.lead.to]
 		leadWords = r.lexer.run(r.reader.of(lead[:min(len(lead), leadBytes)]))
 	}
-	if len(r.touched) == 0 && !headed && !r.all {
+	if len(r.touched) == 0 && !headed && (!r.all || words == 0) {
 		return
 	}
 	first := len(r.pool)
@@ -379,7 +379,10 @@ func (r *ranking) best(ctx context.Context, n int) ([]scored, error) {
 }
 
 // top holds the n best, as a heap with the worst at its root.
-type top []struct {
+type top []ratedCandidate
+
+// ratedCandidate is one with what it is worth at first sight.
+type ratedCandidate struct {
 	value float64
 	index int
 }
@@ -390,10 +393,7 @@ func (t *top) add(index int, value float64, n int) {
 	case value <= 0:
 		return
 	case len(h) < n:
-		h = append(h, struct {
-			value float64
-			index int
-		}{value, index})
+		h = append(h, ratedCandidate{value, index})
 		for i := len(h) - 1; i > 0 && h[i].value < h[(i-1)/2].value; i = (i - 1) / 2 {
 			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
 		}
