@@ -10,7 +10,7 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 
 # Concurrency lives in these packages. Of those that compile the SQLite driver
 # with -race, which takes minutes on a slow machine, only the pipeline is here.
-RACE := ./internal/pipeline ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client ./internal/child ./internal/fanout ./internal/pdfpool ./internal/batch
+RACE := ./internal/pipeline ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client ./internal/child ./internal/fanout ./internal/pdfpool ./internal/batch ./internal/archive
 
 .PHONY: build demo test check lint fmt race fuzz bench soak quality cross deps clean
 

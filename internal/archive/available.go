@@ -69,10 +69,10 @@ func parseAvailability(body []byte) (*snapshot, error) {
 // askAvailability asks the availability interface, where there is one.
 func (s *search) askAvailability(ctx context.Context) (*Copy, error) {
 	c := s.client
-	if c.doors.availability == "" {
+	if s.doors.availability == "" {
 		return nil, nil
 	}
-	resp, err := s.get(ctx, c.doors.availability+"?url="+url.QueryEscape(s.page)+"&timestamp="+s.around().UTC().Format(waybackForm), time.Time{})
+	resp, err := s.get(ctx, s.doors.availability+"?url="+url.QueryEscape(s.page)+"&timestamp="+s.around().UTC().Format(waybackForm), time.Time{})
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +94,7 @@ func (s *search) askAvailability(ctx context.Context) (*Copy, error) {
 		return nil, &stop{sift.AsFailure(err)}
 	}
 	found, err := parseAvailability(body)
+	s.spoke = err == nil
 	switch {
 	case err != nil:
 		return nil, c.fail(sift.CodeUnreachable, "answered with broken JSON at its availability interface").WithCause(err)
@@ -117,7 +118,7 @@ func (s *search) askAvailability(ctx context.Context) (*Copy, error) {
 	if !strings.HasPrefix(found.url, "http://") && !strings.HasPrefix(found.url, "https://") {
 		return nil, c.fail(sift.CodeUnreachable, "names a copy without a web address at its availability interface")
 	}
-	return s.takeURL(ctx, c.doors.secure(found.url))
+	return s.takeURL(ctx, s.doors.secure(found.url))
 }
 
 // isHTML reports whether a response says that it is a web page.

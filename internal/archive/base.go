@@ -29,6 +29,10 @@ type doors struct {
 	timegate     *entry
 	timemap      *entry
 	availability string // the URL, without its query
+
+	// otherwise are the ways in where these lead to nothing: what stands at a root
+	// need not be laid out like the Wayback Machine.
+	otherwise *doors
 }
 
 // placeholder stands in a configured URL where the page's goes.
@@ -38,7 +42,8 @@ const placeholder = "{url}"
 //
 //   - a root without a path (https://web.archive.org) is an archive laid out
 //     like the Wayback Machine: TimeGate at /web/, TimeMap at
-//     /web/timemap/link/, availability at /wayback/available
+//     /web/timemap/link/, availability at /wayback/available; where nothing
+//     is to be had there, like OpenWayback: /timegate/ and /timemap/link/
 //   - a URL with a path segment “timemap” is a TimeMap's, without a TimeGate
 //   - any other path is a TimeGate's
 //
@@ -107,6 +112,12 @@ func (d *doors) wayback(u *url.URL) {
 	d.timegate = &entry{before: web + "/web/"}
 	d.timemap = &entry{before: web + "/web/timemap/link/"}
 	d.availability = available + "/wayback/available"
+	if d.host != "web.archive.org" {
+		d.otherwise = &doors{
+			host: d.host, secured: d.secured,
+			timegate: &entry{before: web + "/timegate/"}, timemap: &entry{before: web + "/timemap/link/"},
+		}
+	}
 }
 
 // secure writes https where a link of an archive that is reached by https

@@ -21,8 +21,13 @@ import (
 // is an ErrNone or a *sift.Failure.
 func (c *Client) Find(ctx context.Context, page string, q Wanted) (*Copy, error) {
 	target, fragment, hasFragment := strings.Cut(page, "#")
-	s := &search{client: c, page: target, want: q, now: c.now(), tried: map[string]error{}}
+	s := &search{client: c, doors: c.doors, page: target, want: q, now: c.now(), tried: map[string]error{}}
 	found, err := s.run(ctx)
+	if d := c.doors.otherwise; d != nil && s.knowsNothing(err) {
+		// Nothing there spoke like the Wayback Machine. The bounds hold for both.
+		s.doors, s.timemap = *d, ""
+		found, err = s.run(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +41,7 @@ func (c *Client) Find(ctx context.Context, page string, q Wanted) (*Copy, error)
 // search is one Find.
 type search struct {
 	client *Client
+	doors  doors  // the client's, or otherwise of them
 	page   string // without fragment
 	want   Wanted
 	now    time.Time
@@ -47,6 +53,7 @@ type search struct {
 	// What was learned without finding a copy.
 	failure *sift.Failure // the first thing that went wrong
 	old     time.Time     // the newest copy that is too old
+	spoke   bool          // the availability interface is there
 	spoiled bool          // there are captures, of errors, redirects or another page
 }
 
@@ -82,6 +89,12 @@ func (s *search) run(ctx context.Context) (*Copy, error) {
 	return nil, s.conclusion()
 }
 
+// knowsNothing says that the archive was asked and has said nothing of the page at
+// all, which an archive of another layout does too.
+func (s *search) knowsNothing(err error) bool {
+	return errors.Is(err, ErrNone) && s.failure == nil && !s.spoiled && s.old.IsZero() && len(s.tried) == 0 && !s.spoke
+}
+
 // note remembers why something did not lead to a copy.
 func (s *search) note(err error) {
 	if f, ok := errors.AsType[*sift.Failure](err); ok && s.failure == nil {
@@ -95,7 +108,7 @@ func (s *search) note(err error) {
 // conclusion is what a search that found nothing has to say. What went wrong
 // comes first: behind it there may be a copy.
 func (s *search) conclusion() error {
-	host := s.client.doors.host
+	host := s.doors.host
 	switch {
 	case s.failure != nil:
 		return s.failure
@@ -155,11 +168,11 @@ func (s *search) unanswered(ctx context.Context, err error) error {
 		// The caller's time is up, or it is we who cannot go on. Where the
 		// guard refused, the archive led out of what may be reached.
 		if f.Code == sift.CodeBlocked {
-			f.Message = "the archive " + s.client.doors.host + " is not reached, or leads on to what is not: " + f.Message
+			f.Message = "the archive " + s.doors.host + " is not reached, or leads on to what is not: " + f.Message
 		}
 		return &stop{&f}
 	}
-	f.Message = "the archive " + s.client.doors.host + " could not be asked: " + f.Message
+	f.Message = "the archive " + s.doors.host + " could not be asked: " + f.Message
 	return &f
 }
 
@@ -179,7 +192,7 @@ func seconds(d time.Duration) string {
 
 // askTimeGate asks for the copy of a time (RFC 7089, section 4.2).
 func (s *search) askTimeGate(ctx context.Context) (*Copy, error) {
-	gate := s.client.doors.timegate
+	gate := s.doors.timegate
 	if gate == nil {
 		return nil, nil
 	}
@@ -192,7 +205,7 @@ func (s *search) askTimeGate(ctx context.Context) (*Copy, error) {
 	switch {
 	case errors.Is(err, errOld) && s.want.Around.IsZero():
 		return nil, s.conclusion() // its newest is too old: so are all
-	case errors.Is(err, errNotHeld) && s.client.doors.availability == "":
+	case errors.Is(err, errNotHeld) && s.doors.availability == "":
 		// A TimeGate of nothing says 404. Of a root it is not known yet
 		// whether a TimeGate is there at all.
 		return nil, s.conclusion()
@@ -322,7 +335,7 @@ func (s *search) ownURL(resp *fetch.Response) string {
 // resolve makes a link of a response absolute; "" where that is not possible.
 func (s *search) resolve(resp *fetch.Response, ref string) string {
 	if strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://") {
-		return s.client.doors.secure(ref) // to the letter: the page's URL is in it
+		return s.doors.secure(ref) // to the letter: the page's URL is in it
 	}
 	u, err := resp.FinalURL.HTTP().Parse(ref)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {

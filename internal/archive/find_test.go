@@ -549,3 +549,30 @@ func TestPagesOfATimeMapAreReadAsFarAsTheyMatter(t *testing.T) {
 		}
 	}
 }
+
+func TestARootWithAnotherLayoutIsAnArchiveToo(t *testing.T) {
+	w := newWorld(t)
+	w.Behave(archivetest.Behaviour{OpenWay: true})
+	w.Add(archivetest.Capture{URL: "http://a.example/x?q=1", At: day(2025, 3, 4), Body: "<p>it</p>"})
+	got, err := w.find(w.URL, "http://a.example/x?q=1", Wanted{})
+	if err != nil || !got.At.Equal(day(2025, 3, 4)) || got.Body != "<p>it</p>" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := w.find(w.URL, "http://a.example/none", Wanted{}); !errors.Is(err, ErrNone) {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.find(w.URL, "http://a.example/x?q=1", Wanted{NotBefore: day(2025, 3, 5)}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "2025-03-04") {
+		t.Errorf("%v", err)
+	}
+	// An archive that answers is not asked by other ways.
+	w.Behave(archivetest.Behaviour{})
+	before := len(w.Requests())
+	if _, err := w.find(w.URL, "http://a.example/none", Wanted{}); !errors.Is(err, ErrNone) {
+		t.Errorf("%v", err)
+	}
+	for _, r := range w.Requests()[before:] {
+		if strings.HasPrefix(r.Target, "/timegate/") || strings.HasPrefix(r.Target, "/timemap/") {
+			t.Errorf("asked %s", r.Target)
+		}
+	}
+}

@@ -71,13 +71,12 @@ func (m *mementos) add(s *search, one memento) {
 // have been captured as such again and again, so the steps get longer: the
 // best, the second, the third, the fifth, the ninth and so on.
 func (s *search) askTimeMap(ctx context.Context) (*Copy, error) {
-	c := s.client
 	at := s.timemap
 	if at == "" {
-		if c.doors.timemap == nil {
+		if s.doors.timemap == nil {
 			return nil, nil
 		}
-		at = c.doors.timemap.of(s.page)
+		at = s.doors.timemap.of(s.page)
 	}
 	var best mementos
 	pages := []timemapPage{{url: at}}

@@ -40,16 +40,6 @@ type Rendered struct {
 // IsMarkdown says whether Content is Markdown.
 func (r *Rendered) IsMarkdown() bool { return r.markdown }
 
-// Headings lists the headings of a content, by where they stand in it. A list of
-// links and an outline have none, nor has what is handed on verbatim, unless it
-// is Markdown.
-func (r *Rendered) Headings() []sift.Heading {
-	if r.Links != nil || r.Outline != nil {
-		return nil
-	}
-	return r.Structure().Headings
-}
-
 // PageStart says at which character of a content a page of a PDF begins.
 type PageStart struct{ Number, Offset int }
 

@@ -62,6 +62,7 @@ type Fault struct {
 type Behaviour struct {
 	Direct   bool // the TimeGate answers with the copy itself, not with a redirect
 	NoRaw    bool // there are no raw copies
+	OpenWay  bool // TimeGate and TimeMap are at /timegate/ and /timemap/link/, and there is no availability interface
 	NoDates  bool // copies come without Memento-Datetime and Link
 	PageSize int  // entries in a page of a TimeMap; 0: all are in one
 	Faults   map[Door]Fault
@@ -150,7 +151,14 @@ func (a *Archive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		target = target[i+3:] // a proxy's form, absolute
 		target = target[strings.IndexByte(target+"/", '/'):]
 	}
-	door, page, at, raw := route(target)
+	a.mu.Lock()
+	openWay := a.behaviour.OpenWay
+	a.mu.Unlock()
+	inner := target
+	if openWay {
+		inner = openWayback(target)
+	}
+	door, page, at, raw := route(inner)
 	a.mu.Lock()
 	a.requests = append(a.requests, Request{Door: door, Target: target, AcceptDatetime: r.Header.Get("Accept-Datetime")})
 	b := a.behaviour
@@ -180,6 +188,21 @@ func (a *Archive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.notFound()
 	}
+}
+
+// openWayback gives the target of an archive laid out like OpenWayback as one of
+// the Wayback Machine; what it does not have becomes nothing.
+func openWayback(target string) string {
+	if rest, ok := strings.CutPrefix(target, "/timegate/"); ok {
+		return "/web/" + rest
+	}
+	if rest, ok := strings.CutPrefix(target, "/timemap/link/"); ok {
+		return "/web/timemap/link/" + rest
+	}
+	if rest, ok := strings.CutPrefix(target, "/web/"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		return target // a copy
+	}
+	return "/"
 }
 
 // of picks the captures of a page, by the rules of such archives: http and
