@@ -70,7 +70,28 @@ func Shell(doc *sift.Document) bool {
 		return true
 	}
 	// Menu and footer are there, and nothing between them.
-	return doc.VisibleChars < 15*shellChars && (fallback || doc.Main != nil && normalize.CountVisible(doc.Main) < shellChars/2)
+	if doc.VisibleChars < 15*shellChars && (fallback || doc.Main != nil && normalize.CountVisible(doc.Main) < shellChars/2) {
+		return true
+	}
+	return doc.VisibleChars < 5*shellChars && doc.Main != nil && outsideLinks(doc.Main) < shellChars/4
+}
+
+// outsideLinks counts the bytes of text that are no part of a link, white space
+// left out.
+func outsideLinks(top *nethtml.Node) int {
+	total := 0
+	for n := top; n != nil; {
+		if n.DataAtom == atom.A {
+			n = after(n, top)
+			continue
+		}
+		if n.Type == nethtml.TextNode {
+			size, _ := measure(n.Data)
+			total += int(size)
+		}
+		n = next(n, top)
+	}
+	return total
 }
 
 // asksForScripts says whether a text asks to turn JavaScript on.
@@ -551,6 +572,11 @@ func (m *metadata) fromLinked() *found {
 		return nil
 	}
 	best.title = oneLine(plainOf(firstOf(str(about["headline"]), str(about["name"]), str(about["title"]))), maxTitle)
+	if best.title == "" { // of a page with one question
+		if q, ok := about["mainEntity"].(map[string]any); ok {
+			best.title = oneLine(plainOf(str(q["name"])), maxTitle)
+		}
+	}
 	best.author = append(m.linked.names(about["author"], 0), m.linked.names(about["creator"], 0)...)
 	best.date = firstDate(str(about["datePublished"]), str(about["dateCreated"]), str(about["uploadDate"]), str(about["datePosted"]))
 	best.lang = str(about["inLanguage"])
@@ -895,8 +921,8 @@ func (r *reader) choose(meta *metadata, base *url.URL) *found {
 			if sum < leastProse || !headed && sum < 3*leastProse {
 				return nil
 			}
-		case t != "", biggest < otherPiece:
-			return nil // it has a title, and not this page's
+		case t != "", biggest < otherPiece, 5*biggest < sum:
+			return nil // it has a title, and not this page's; or it is a heap of things
 		}
 	}
 	f := &found{from: fromState, title: r.frames[owner].title}

@@ -78,17 +78,19 @@ func TestShellsMadeOfWCXB(t *testing.T) {
 		s.p += p
 		s.r += r
 		s.f += f
-		t.Logf("%s %s %s p=%.2f r=%.2f f=%.2f %q %d words of %d %s", e.From, g.ID, g.Type, p, r, f, e.Document.Title, len(strings.Fields(got)), len(strings.Fields(g.MainContent)), g.URL)
-		if f < .5 {
-			s.wrong++
+		if *wcxbWorst > 0 && f < .5 {
+			t.Logf("%s %s %s p=%.2f r=%.2f f=%.2f %q %d words of %d %s", e.From, g.ID, g.Type, p, r, f, e.Document.Title, len(strings.Fields(got)), len(strings.Fields(g.MainContent)), g.URL)
 			if p < .5 {
 				t.Logf("    %q", cutTo(strings.Join(strings.Fields(got), " "), 300))
 			}
 		}
+		if f < .5 {
+			s.wrong++
+		}
 	}
 	for from, s := range by {
 		n := float64(s.n)
-		if from == "state, articles" && s.n >= 5 && s.p/n < .85 {
+		if from == "state, articles" && s.n >= 30 && s.p/n < .85 {
 			t.Errorf("of articles found in the state of a page %.3f is theirs, want .85", s.p/n)
 		}
 		t.Logf("%-21s %4d of %d pages: precision %.3f recall %.3f F1 %.3f; %d under .5", from, s.n, len(pages), s.p/n, s.r/n, s.f/n, s.wrong)

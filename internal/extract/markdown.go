@@ -30,8 +30,10 @@ func (r *reader) markdown(s string) string {
 		}
 	}
 	var b bytes.Buffer
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
-	if err := md.Convert([]byte(s), &b); err != nil {
+	if r.md == nil { // of each its own would cost more than most texts
+		r.md = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
+	}
+	if err := r.md.Convert([]byte(s), &b); err != nil {
 		return textHTML(s)
 	}
 	return b.String()

@@ -93,11 +93,28 @@ func (d *pageData) attributes(l *lexer) (found int) {
 			continue
 		}
 		found++
+		before := len(d.values.list)
 		if r, ok := d.values.json(s); ok {
+			if bytes.EqualFold(l.name, []byte("astro-island")) {
+				d.values.unpair(before)
+			}
 			d.roots = append(d.roots, root{r, bytes.EqualFold(k, []byte("data-page")) || bytes.EqualFold(k, []byte("props"))})
 		}
 	}
 	return found
+}
+
+// unpair resolves the pairs that Astro writes each value as: [0,value], [1,list].
+func (v *values) unpair(from int) {
+	for i := from; i < len(v.list); i++ {
+		n := &v.list[i]
+		if n.kind != valueArray || n.first < 0 || v.list[n.first].kind != valueNumber || v.list[n.first].next < 0 {
+			continue
+		}
+		if second := v.list[n.first].next; v.list[second].next < 0 {
+			n.kind, n.first = valueLink, second
+		}
+	}
 }
 
 func looksLikeJSON(s string) bool {

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
 )
 
 const (
@@ -61,6 +63,7 @@ type reader struct {
 	bytes  int
 	named  bool
 	nested int
+	md     goldmark.Markdown
 	marked int // bytes of Markdown that were rendered
 	refs   map[string]int32
 }

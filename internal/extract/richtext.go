@@ -142,8 +142,11 @@ func (r *reader) typeName(i int32) string {
 // kids gives the list of what is in a node, or -1.
 func (r *reader) kids(i int32) int32 {
 	v := r.v
+	if i < 0 {
+		return -1
+	}
 	for _, key := range []string{"children", "content", "nodes", "blocks", "innerBlocks", "content_elements", "items", "rich_text", "body", "value"} {
-		if c := r.follow(v.get(i, key)); c >= 0 && v.list[c].kind == valueArray {
+		if c := r.follow(v.get(i, key)); c >= 0 && v.list[c].kind == valueArray && v.list[c].first >= 0 {
 			return c
 		}
 	}
@@ -408,8 +411,8 @@ func (w *richWriter) node(i int32, depth int) {
 		return
 	}
 	p, ok := partOf(name)
-	if p == "text" && r.kids(i) >= 0 {
-		p = "p" // Arc and the BBC call a paragraph text
+	if p == "text" && (r.kids(i) >= 0 || r.kids(r.payload(i, name)) >= 0) {
+		p = "div" // the BBC calls a block of paragraphs text
 	} else if p == "" && name == "" && r.kids(i) < 0 {
 		p = "text" // Slate's leaves have no type
 	}
@@ -440,6 +443,10 @@ func (w *richWriter) node(i int32, depth int) {
 	}
 	switch p {
 	case "text":
+		if depth <= 1 { // Arc calls a paragraph text
+			w.wrap("p", i, in, depth)
+			break
+		}
 		w.leaf(i)
 	case "br":
 		w.b.WriteString("<br>")

@@ -140,7 +140,10 @@ func resolveWeb(base *url.URL, baseHref, ref string) (string, bool) {
 		return "", false
 	}
 	abs := attr(n, "href")
-	return abs, strings.HasPrefix(abs, "http://") || strings.HasPrefix(abs, "https://")
+	if !strings.HasPrefix(abs, "http://") && !strings.HasPrefix(abs, "https://") {
+		return "", false
+	}
+	return abs, true
 }
 
 func withoutFragment(u string) string {
@@ -357,10 +360,7 @@ func (s *surroundings) ordered(crumbs []crumb) []sift.Link {
 		if text == "" || len(out) >= maxCrumbs {
 			continue
 		}
-		u, ok := s.web(c.href)
-		if !ok {
-			u = ""
-		}
+		u, _ := s.web(c.href)
 		out = append(out, sift.Link{Text: text, URL: u})
 	}
 	return out
