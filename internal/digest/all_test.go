@@ -2,6 +2,7 @@ package digest
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -99,6 +100,23 @@ func TestAQuestionWithoutAWordOfThePageHasPassagesForAnotherMeasure(t *testing.T
 	}
 	if d := r.Digest(); len(d.Passages) != 0 {
 		t.Errorf("%+v", d)
+	}
+}
+
+func TestARankingThatIsHeldIsSmall(t *testing.T) {
+	const size = 1 << 20
+	for name, text := range hostile(size) {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		k := rankAll(t, text, dear, Options{}, 100)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > size {
+			t.Errorf("%s: %d bytes are held for %d", name, held, size)
+		}
+		runtime.KeepAlive(k)
+		runtime.KeepAlive(text)
 	}
 }
 

@@ -134,6 +134,10 @@ func rank(ctx context.Context, t Text, question string, o Options, limit int) (R
 		p.N = i + 1
 		out.Passages = append(out.Passages, p)
 	}
+	// A Ranking may be held while a model is asked. What was most of its memory is
+	// not needed any more.
+	r.candidates, r.pool, r.base, r.heads = nil, nil, nil, nil
+	r.matcher.known = make(map[string][]match)
 	return out, nil
 }
 

@@ -163,7 +163,7 @@ func within(ctx context.Context, share float64, otherwise time.Duration) (contex
 	return context.WithTimeout(ctx, time.Duration(float64(time.Until(end))*share))
 }
 
-// rank ranks the passages of the content in its turn.
+// rank ranks the passages of the content when it is its turn.
 func rank(ctx context.Context, a Ask, limit int) (digest.Ranking, error) {
 	if a.Turn != nil {
 		leave, err := a.Turn(ctx)
@@ -178,10 +178,6 @@ func rank(ctx context.Context, a Ask, limit int) (digest.Ranking, error) {
 // Digest gives the passages that answer the question, and the answer. A model
 // that fails is a warning. The errors are those of digest.Extract.
 func (m *Models) Digest(ctx context.Context, a Ask) (sift.Digest, []sift.Warning, error) {
-	if m.embeddings == nil && m.chat == nil {
-		d, err := digest.Extract(ctx, a.Text, a.Question, a.Options)
-		return d, nil, err
-	}
 	limit := 0
 	if m.embeddings != nil {
 		limit = passagesMax
@@ -189,6 +185,9 @@ func (m *Models) Digest(ctx context.Context, a Ask) (sift.Digest, []sift.Warning
 	k, err := rank(ctx, a, limit)
 	if err != nil {
 		return sift.Digest{}, nil, err
+	}
+	if m.embeddings == nil && m.chat == nil {
+		return k.Digest(), nil, nil
 	}
 	models, done := within(ctx, modelShare, 3*m.timeout)
 	defer done()

@@ -200,6 +200,31 @@ func TestWithoutEndpointsTheAnswerIsTheEmbeddedOne(t *testing.T) {
 	}
 }
 
+func TestTheContentIsSearchedInItsTurnAndModelsAreAskedAfterIt(t *testing.T) {
+	s := start(t, modeltest.Config{})
+	for _, endpoints := range []string{"", "embeddings chat"} {
+		m := open(t, s, endpoints, nil)
+		asked := len(s.Requests(""))
+		turn := "waited for"
+		d, _, err := m.Digest(t.Context(), model.Ask{Text: markdown(page), Question: "How many requests does Team get?", Turn: func(context.Context) (func(), error) {
+			turn = "taken"
+			return func() {
+				turn = "left"
+				if n := len(s.Requests("")); n != asked {
+					t.Errorf("%d requests before the turn was left", n-asked)
+				}
+			}, nil
+		}})
+		if err != nil || turn != "left" || len(d.Passages) == 0 {
+			t.Errorf("%v, turn %s, %+v", err, turn, d)
+		}
+		busy := sift.Fail(sift.CodeBusy, "later")
+		if _, _, err := m.Digest(t.Context(), model.Ask{Text: markdown(page), Question: "Team", Turn: func(context.Context) (func(), error) { return nil, busy }}); err != error(busy) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 func TestEmbeddingsFindWhatSharesNoWordWithTheQuestion(t *testing.T) {
 	s := start(t, modeltest.Config{})
 	m := open(t, s, "embeddings", nil)
