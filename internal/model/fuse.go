@@ -14,15 +14,15 @@ import (
 // Two rankings are made one by reciprocal rank fusion: a passage gets, from each
 // of them, weight / (rankConstant + rank). The constant is that of Cormack, Clarke
 // and Büttcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank
-// Learning Methods, SIGIR 2009. Words weigh more where they say that the question
-// is answered, and less where they have found no more than what they happen to
-// share with it. docs/question.md has the figures.
+// Learning Methods, SIGIR 2009. Words weigh more, but where meaning answers and
+// they do not: there they have found what happens to share some with the question.
+// docs/question.md has the figures.
 const (
 	rankConstant = 60
 
 	meaningWeight   = 1.0
-	wordsWeight     = 2.0 // where words say that the question is answered
-	wordsElseWeight = 0.5
+	wordsWeight     = 3.0
+	wordsElseWeight = 0.5 // where meaning alone answers
 )
 
 // How large a cosine is says little: one model has unrelated texts at 0.1, the
@@ -30,16 +30,21 @@ const (
 // same question has with texts about anything (the cohort), to 1, that of a text
 // with itself.
 //
-// A question counts as answered when the nearest passage has at least answersAlone,
-// or when it has at least answersBeside and words say that it is.
+// A question counts as answered when words say so and the nearest passage has at
+// least answersBeside; or when that has at least answersAlone and is ahead of the
+// fifth by standsOut: on a page about the matter all passages are near, and one
+// that answers is nearer than the others. docs/question.md says where the figures
+// come from.
 const (
-	answersAlone  = 0.45
 	answersBeside = 0.1
+	answersAlone  = 0.45
+	standsOut     = 0.15
+	standsOutOf   = 5
 )
 
 // nearShare says from which share of the nearest one's value a passage is not far
 // behind.
-const nearShare = 0.6
+const nearShare = 0.9
 
 //go:embed cohort.txt
 var cohortText string
@@ -134,9 +139,11 @@ func fuse(k *digest.Ranking, near []float64) plan {
 		byMeaning[i] = i
 	}
 	slices.SortStableFunc(byMeaning, func(a, b int) int { return cmp.Compare(near[b], near[a]) })
-	weight := wordsElseWeight
-	if k.Answered {
-		weight = wordsWeight
+	top := near[byMeaning[0]]
+	alone := !k.Answered && top >= answersAlone && ahead(near, byMeaning) >= standsOut
+	weight := wordsWeight
+	if alone {
+		weight = wordsElseWeight
 	}
 	scores := make([]float64, len(near))
 	for i := range k.Ranked {
@@ -151,7 +158,7 @@ func fuse(k *digest.Ranking, near []float64) plan {
 	// Where meaning alone answers, the passage that does comes first. Of two questions
 	// in one, each has its best passage before the others.
 	firsts := 1
-	if !k.Answered {
+	if alone {
 		order = unique(slices.Concat(byMeaning[:1], order))
 	} else if best, n := k.Order(); n > 1 {
 		order = unique(slices.Concat(order[:1], best[:n], order[1:]))
@@ -160,8 +167,7 @@ func fuse(k *digest.Ranking, near []float64) plan {
 			firsts++
 		}
 	}
-	top := near[byMeaning[0]]
-	p := plan{method: sift.DigestHybrid, firsts: firsts, answered: top >= answersAlone || top >= answersBeside && k.Answered}
+	p := plan{method: sift.DigestHybrid, firsts: firsts, answered: alone || k.Answered && top >= answersBeside}
 	var behind []int
 	for at, i := range order {
 		byWords := i < k.Ranked && k.Answered && k.Passages[i].Score >= farBehind*k.Passages[0].Score
@@ -180,6 +186,16 @@ func fuse(k *digest.Ranking, near []float64) plan {
 		p.scores[at] = max(p.scores[at], p.scores[at+1])
 	}
 	return p
+}
+
+// ahead says by how much the nearest passage is nearer than the others. The only
+// one is nearer than nothing.
+func ahead(near []float64, order []int) float64 {
+	other := 0.0
+	if last := min(len(order), standsOutOf) - 1; last > 0 {
+		other = near[order[last]]
+	}
+	return near[order[0]] - other
 }
 
 // farBehind is the share of the best score of words below which a passage is far

@@ -55,39 +55,49 @@ func TestRankingsAreFusedByReciprocalRank(t *testing.T) {
 		near[i] = map[string]float64{"Part 0": 0.1, "Part 1": 0.5, "Part 2": 0.4, "Part 3": 0.3, "Part 4": 0.2}[p.Heading]
 	}
 	p := fuse(k, near)
-	// Part 3: 2/61 + 1/63. The others: 1/61, 1/62, 1/64, 1/65.
+	// Part 3: 3/61 + 1/63. The others: 1/61, 1/62, 1/64, 1/65.
 	if diff := cmp.Diff([]string{"Part 3", "Part 1", "Part 2", "Part 4", "Part 0"}, at(k, p.order)); diff != "" {
 		t.Error(diff)
 	}
-	if want := (2.0/61 + 1.0/63) * 61 / 3; p.scores[0] < want-1e-9 || p.scores[0] > want+1e-9 || !slices.IsSortedFunc(p.scores, func(a, b float64) int { return int(1e9 * (b - a)) }) {
+	if want := (3.0/61 + 1.0/63) * 61 / 4; p.scores[0] < want-1e-9 || p.scores[0] > want+1e-9 || !slices.IsSortedFunc(p.scores, func(a, b float64) int { return int(1e9 * (b - a)) }) {
 		t.Errorf("scores %v, want %v first", p.scores, want)
 	}
-	if !p.answered || p.near != 3 || p.firsts != 1 || p.method != sift.DigestHybrid {
+	if !p.answered || p.near != 2 || p.firsts != 1 || p.method != sift.DigestHybrid {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestWhetherAnythingAnswersIsDecidedByWordsAndMeaning(t *testing.T) {
 	for _, c := range []struct {
-		question string
-		near     float64
-		want     bool
+		question     string
+		near, others float64
+		want         bool
 	}{
-		{"Where does the tractor stand?", answersBeside - 0.01, false},
-		{"Where does the tractor stand?", answersBeside, true},
-		{"Where does the automobile park?", answersAlone - 0.01, false},
-		{"Where does the automobile park?", answersAlone, true},
+		{"Where does the tractor stand?", answersBeside - 0.01, 0, false},
+		{"Where does the tractor stand?", answersBeside, answersBeside, true},
+		{"Where does the automobile park?", answersAlone - 0.01, 0, false},
+		{"Where does the automobile park?", answersAlone, 0, true},
+		{"Where does the automobile park?", 0.7, 0.7 - standsOut - 0.01, true},
+		{"Where does the automobile park?", 0.7, 0.7 - standsOut + 0.01, false},
+		{"Where does the automobile park?", -0.1, -0.9, false},
 	} {
 		k := farm(t, c.question, 5)
-		near := make([]float64, 5)
+		near := slices.Repeat([]float64{c.others}, 5)
 		near[2] = c.near
 		p := fuse(k, near)
 		if p.answered != c.want {
-			t.Errorf("%s %v: %v", c.question, c.near, p.answered)
+			t.Errorf("%s %v beside %v: %v", c.question, c.near, c.others, p.answered)
 		}
-		if !k.Answered && p.order[0] != 2 {
+		if !k.Answered && c.want && p.order[0] != 2 {
 			t.Errorf("%s: the nearest passage is not the first of %v", c.question, p.order)
 		}
+	}
+}
+
+func TestTheOnlyPassageStandsOut(t *testing.T) {
+	k := farm(t, "Where does the automobile park?", 1)
+	if p := fuse(k, []float64{answersAlone}); !p.answered {
+		t.Error("it does not answer")
 	}
 }
 
