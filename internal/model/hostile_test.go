@@ -287,6 +287,14 @@ func TestTheKeyIsSentAndNeverShown(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%p", "%t"} {
 		out.add(fmt.Sprintf(verb, key), fmt.Sprintf(verb, &key), fmt.Sprintf(verb, model.Config{Key: key}))
 	}
+	var logged bytes.Buffer
+	for _, h := range []slog.Handler{slog.NewJSONHandler(&logged, nil), slog.NewTextHandler(&logged, nil)} {
+		slog.New(h).Info("key", "key", key, "config", model.Config{Key: key}, slog.Any("none", model.Key{}))
+	}
+	out.add(logged.String())
+	if !strings.Contains(logged.String(), `"key":"a key"`) || !strings.Contains(logged.String(), `"none":"no key"`) {
+		t.Error(logged.String())
+	}
 	for _, bad := range []string{secret + "\nx", secret + "\x7f", secret + "é", secret + " x"} {
 		_, err := model.New(model.Config{Key: model.NewKey(bad)})
 		if err == nil {
