@@ -1,7 +1,8 @@
 // Package extract turns the bytes of one answer into a [sift.Document]: it
 // decides the character set and the kind, parses HTML within bounds, finds the
-// main content and reads what the page says about itself. It is pure: no
-// network, no files, no clock, nothing shared between calls.
+// main content and reads what the page says about itself and of the pages
+// around it. Of a page that shows nothing it finds what the page carries as
+// data. It is pure: no network, no files, no clock, nothing shared between calls.
 //
 // # Bounds
 //
@@ -20,6 +21,11 @@
 //     page. An expired context ends the work with the code timeout.
 //   - Data that a page carries about itself (JSON-LD, meta elements) is read up
 //     to half a megabyte and a few hundred entries.
+//   - Of the data in scripts and attributes, which [Embedded] reads, 250,000
+//     values are kept, 200 levels deep; the rest is passed over. Of the prose in
+//     it up to four megabytes of markup, of Markdown half a megabyte. Reading it
+//     holds up to 100 MB beside the page.
+//   - The lists that [Context] makes have the bounds that it names.
 //   - A page whose text is over two megabytes is not held twice: its Document
 //     has no Page, which can be asked for with [Page].
 //

@@ -90,6 +90,7 @@ func frameworkPages() []frameworkPage {
 		{"React Router", app(`window.__reactRouterContext.streamController.enqueue("[{\"_1\":2},\"loaderData\",{\"_3\":4},\"routes/post\",{\"_5\":6,\"_7\":8},\"title\",\"Bridge reopens\",\"body\",\"§HTWICE\"]\n");`), "state"},
 		{"Gatsby", `<title>Bridge reopens</title><div id="___gatsby"></div><script>window.pagePath="/x";window.___pageData={"componentChunkName":"x","path":"/bridge-reopens","result":{"data":{"markdownRemark":{"html":"§HTML","frontmatter":{"title":"Bridge reopens","date":"2024-05-01"}},"site":{"siteMetadata":{"description":"§OTHER"}}}}};</script>`, "state"},
 		{"Inertia", `<div id="app" data-page="{&quot;component&quot;:&quot;Post&quot;,&quot;props&quot;:{&quot;post&quot;:{&quot;title&quot;:&quot;Bridge reopens&quot;,&quot;body&quot;:&quot;§ATTR&quot;},&quot;translations&quot;:{&quot;a&quot;:&quot;§OTHER&quot;}}}"></div>`, "state"},
+		{"Discourse", `<title>Bridge reopens - Forum</title><div id="data-preloaded" data-preloaded="` + html.EscapeString(`{"topic_1":"`+inJSON(`{"id":1,"title":"Bridge reopens","post_stream":{"posts":[{"username":"ann","cooked":"<p>`)+`§1`+inJSON(`</p>"},{"username":"sam","cooked":"<p>`)+`§2`+inJSON(`</p><p>`)+`§3`+inJSON(`</p>"}]}}`)+`","site":"{}"}`) + `"></div>`, "state"},
 		{"Astro", `<title>Bridge reopens</title><astro-island props="{&quot;post&quot;:[0,{&quot;title&quot;:[0,&quot;Bridge reopens&quot;],&quot;body&quot;:[0,&quot;§ATTR&quot;]}]}"></astro-island>`, "state"},
 		{"JSON in a script", `<title>Bridge reopens</title><script type="application/json" class="js-react-on-rails-component">{"title":"Bridge reopens","contentHtml":"§HTML"}</script>`, "state"},
 
@@ -331,6 +332,15 @@ func TestAShortArticleBodyIsBelieved(t *testing.T) {
 	e, ok := embedded(t, `<title>Bridge reopens</title><script type="application/ld+json">{"@context":"https://schema.org","@type":"NewsArticle","headline":"Bridge reopens","articleBody":"The east bridge reopened at dawn after nine weeks of work. Cyclists crossed first, followed by the milk lorry."}</script><div id="app"></div>`)
 	if !ok || !strings.Contains(plainText(e.Document.Main), "followed by the milk lorry") {
 		t.Errorf("found %v", ok)
+	}
+}
+
+func TestAPolicyIsTheContentOfItsOwnPage(t *testing.T) {
+	page := `<title>Privacy policy</title><script>window.__STATE__={"privacyPolicy":{"title":"Privacy policy","body":"<p>` + bridge1 + `</p><p>` + bridge2 + `</p><p>` + bridge3 + `</p>"}}</script>`
+	for address, want := range map[string]bool{"https://a.example/privacy-policy": true, "https://a.example/news": false} {
+		if _, ok, err := Embedded(context.Background(), Input{Body: []byte(page), URL: address, ContentType: "text/html"}); ok != want || err != nil {
+			t.Errorf("%s: %v, %v", address, ok, err)
+		}
 	}
 }
 

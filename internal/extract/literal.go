@@ -10,7 +10,7 @@ import (
 
 // Bounds on the data that a page carries in its scripts.
 const (
-	maxValues     = 400_000 // values that are kept of all data of a page; the rest is passed over
+	maxValues     = 250_000 // values that are kept of all data of a page; the rest is passed over
 	maxValueDepth = 200     // what is nested deeper is passed over
 	maxNested     = 3       // how often JSON may stand in a string of JSON
 )

@@ -98,7 +98,7 @@ func (d *pageData) attributes(l *lexer) (found int) {
 			if bytes.EqualFold(l.name, []byte("astro-island")) {
 				d.values.unpair(before)
 			}
-			d.roots = append(d.roots, root{r, bytes.EqualFold(k, []byte("data-page")) || bytes.EqualFold(k, []byte("props"))})
+			d.roots = append(d.roots, root{r, true})
 		}
 	}
 	return found

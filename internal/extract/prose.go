@@ -2,6 +2,7 @@ package extract
 
 import (
 	"html"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -64,13 +65,14 @@ type reader struct {
 	named  bool
 	nested int
 	md     goldmark.Markdown
-	marked int // bytes of Markdown that were rendered
-	refs   map[string]int32
+	marked int              // bytes of Markdown that were rendered
+	refs   map[string]int32 // the objects of a normalised cache by their name
+	ownKey string           // the key that the page's own part may have, by its address
 }
 
 // readProse walks all data of a page.
-func readProse(d *pageData) *reader {
-	r := &reader{v: &d.values, frames: []frame{{up: -1, value: -1}}}
+func readProse(d *pageData, base *url.URL) *reader {
+	r := &reader{v: &d.values, frames: []frame{{up: -1, value: -1}}, ownKey: normalKey(slugOf(base))}
 	for _, root := range d.roots {
 		r.named = root.named
 		r.refs = nil
@@ -201,7 +203,7 @@ func skipKey(key string, kind valueKind) bool {
 		"related", "relatedarticles", "relatedposts", "relatedcontent", "relatedstories", "relateditems", "relatedproducts", "relatedlinks", "recommended", "recommendations", "recommendedarticles", "recirculation", "suggested", "suggestions",
 		"trending", "popular", "mostread", "mostpopular", "latest", "latestnews", "latestposts", "latestarticles", "recentposts", "recentarticles", "morefrom", "morestories", "morelikethis", "readnext", "upnext", "nextarticle", "previousarticle",
 		"nextpost", "previouspost", "prevpost", "prev", "next", "previous", "similar", "similaritems", "similarproducts", "newsletter", "newsletters", "signup", "subscribe", "subscription", "paywall", "promo", "promos", "promotions",
-		"author", "authors", "authorbio", "user", "users", "currentuser", "viewer", "session", "account", "profile", "creator", "byline", "bylines", "contributors", "publisher", "organization",
+		"author", "authors", "authorbio", "user", "users", "currentuser", "viewer", "account", "creator", "byline", "bylines", "contributors", "publisher", "templates",
 		"seo", "meta", "metatags", "metadata", "head", "opengraph", "og", "twitter", "jsonld", "schema", "structureddata", "schemamarkup", "ldjson", "yoasthead", "yoastheadjson", "seometa", "seometadata",
 		"error", "errors", "errormessage", "errormessages", "query", "gssp", "gsp", "buildid", "buildmanifest", "scripts", "script", "headscripts", "javascript", "js", "bundle", "chunks", "modules", "webpack", "sourcemap", "svg", "icon", "icons",
 		"disclaimer", "disclaimers", "legal", "termsandconditions", "copyright", "license", "notfound", "placeholder", "tooltip", "tooltips", "arialabel", "alt", "alttext", "caption", "credit", "poster", "thumbnail", "image", "images", "media", "logo",
@@ -217,7 +219,7 @@ func skipKey(key string, kind valueKind) bool {
 	}
 	for _, word := range []string{
 		"related", "recommend", "seo", "meta", "tracking", "cookie", "consent", "gdpr", "settings", "config", "locale", "translation", "disclaimer", "fineprint", "footer",
-		"navigation", "newsletter", "sponsor", "advert", "template", "policy", "merchant", "withdrawal", "shipping", "popup", "modal", "toast", "trending", "legal", "termsand", "termsof",
+		"navigation", "newsletter", "sponsor", "advert", "policy", "merchant", "withdrawal", "shipping", "popup", "modal", "toast", "trending", "legal", "termsand", "termsof",
 		"messagelocale", "errormessage", "validation", "allergen", "giftcard", "signin", "login", "paywall", "promo", "carousel", "reward",
 	} {
 		if strings.Contains(key, word) {
@@ -309,7 +311,7 @@ func (r *reader) walk(i, up int32, key string, depth int) {
 		inner := key
 		if n.kind == valueObject {
 			inner = normalKey(r.v.list[c].key)
-			if skipKey(inner, r.v.kind(c)) {
+			if skipKey(inner, r.v.kind(c)) && (inner != r.ownKey || inner == "") {
 				continue
 			}
 		}

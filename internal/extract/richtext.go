@@ -386,6 +386,9 @@ func (w *richWriter) node(i int32, depth int) {
 		}
 		w.b.WriteString(html.EscapeString(s))
 		return
+	case valueNumber:
+		w.b.WriteString(html.EscapeString(n.str))
+		return
 	case valueArray:
 		if r.seen[i] {
 			return
@@ -427,7 +430,7 @@ func (w *richWriter) node(i int32, depth int) {
 	case !ok && p != "text":
 		w.unknown(i, in, depth)
 		return
-	case (name == "block" || name == "_block") && style != "": // Portable Text
+	case name == "block" && (style != "" || v.get(i, "listItem") >= 0): // Portable Text
 		if p, ok = partOf(style); !ok || style == "normal" {
 			p = "p"
 		}
