@@ -63,8 +63,9 @@ func sourceOf(p passage) *source {
 	s.read = strings.Join([]string{spelled(unmarked(p.Text)), spelled(unmarked(p.Heading)), spelled(unmarked(p.Before))}, " \x00 ")
 	for _, text := range []string{s.written, s.read} {
 		for _, n := range numbersIn(text) {
-			for _, form := range formsOf(n) {
-				s.numbers[form] = true
+			s.numbers[n], s.numbers[ungrouped(n)] = true, true
+			for part := range strings.FieldsSeq(n) {
+				s.numbers[part] = true
 			}
 		}
 		for _, d := range monthDatesIn(text) {
@@ -112,9 +113,7 @@ func holds(s sentence, question string, sources map[int]*source) bool {
 		return false
 	}
 	for _, n := range numbersIn(without) {
-		if !slices.ContainsFunc(cited, func(c *source) bool {
-			return slices.ContainsFunc(formsOf(n), func(form string) bool { return c.numbers[form] })
-		}) {
+		if !slices.ContainsFunc(cited, func(c *source) bool { return c.hasNumber(n) }) {
 			return false
 		}
 	}
@@ -354,17 +353,23 @@ func numbersIn(text string) []string { return number.FindAllString(text, -1) }
 // grouped is a number whose digits stand in groups of three.
 var grouped = regexp.MustCompile(`^[0-9]{1,3}(?:(?:,[0-9]{3})+|(?:'[0-9]{3})+|(?: [0-9]{3})+|(?:\.[0-9]{3}){2,})$`)
 
-// formsOf gives the ways in which a number is written: 1,000 is 1000 as well. What
-// looks like groups of three may be numbers side by side.
-func formsOf(n string) []string {
-	forms := []string{n}
+// ungrouped gives a number without what groups its digits: 1,000 is 1000.
+func ungrouped(n string) string {
 	if grouped.MatchString(n) {
-		forms = append(forms, strings.NewReplacer(",", "", "'", "", " ", "", ".", "").Replace(n))
+		return strings.NewReplacer(",", "", "'", "", " ", "", ".", "").Replace(n)
 	}
-	if strings.Contains(n, " ") {
-		forms = append(forms, strings.Fields(n)...)
+	return n
+}
+
+// hasNumber says that a number stands in the passage, however its digits are
+// grouped. What looks like groups of three may be numbers side by side, and then
+// each of them has to.
+func (s *source) hasNumber(n string) bool {
+	if s.numbers[n] || s.numbers[ungrouped(n)] {
+		return true
 	}
-	return forms
+	parts := strings.Fields(n)
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !s.numbers[p] })
 }
 
 // numericDate is a date in numbers; one with dots is a number.

@@ -52,7 +52,9 @@ func TestASentenceIsHeldAgainstWhatItCites(t *testing.T) {
 		{"It holds 10000 boxes.", []int{1}, true},
 		{"It holds 1500 in there.", []int{1}, true},
 		{"It holds 1.500 in there.", []int{1}, false}, // one and a half, perhaps
-		{"It holds 000 boxes.", []int{1}, true},
+		{"It holds 000 boxes.", []int{1}, true},       // "10 000" may be two numbers
+		{"It holds 99 000 boxes.", []int{1}, false},
+		{"It holds 10 000 boxes, 1 500 of them there.", []int{1}, true},
 		{"価格は300円です。", []int{5}, true},
 		{"価格は３００円です。", []int{5}, true},
 		{"価格は400円です。", []int{5}, false},
