@@ -24,7 +24,7 @@
 //   - Of the data in scripts and attributes, which [Embedded] reads, 250,000
 //     values are kept, 200 levels deep; the rest is passed over. Of the prose in
 //     it up to four megabytes of markup, of Markdown half a megabyte. Reading it
-//     holds up to 100 MB beside the page.
+//     holds up to 120 MB beside the page.
 //   - The lists that [Context] makes have the bounds that it names.
 //   - A page whose text is over two megabytes is not held twice: its Document
 //     has no Page, which can be asked for with [Page].
