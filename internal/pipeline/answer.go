@@ -159,16 +159,43 @@ const savedWeight = 24
 // storedWeight estimates what reading a stored copy holds in memory: its
 // saved document as a tree, and the whole page where the mode needs it.
 func storedWeight(c *copied, v view) int64 {
-	w := savedWeight * int64(len(c.entry.Document))
-	switch body := max(int64(len(c.entry.Body)), c.entry.BodySize); {
-	case !needsPage(v.mode) && !v.context && !v.recover && len(c.entry.Document) > 0:
-	case int64(len(c.entry.Body)) == body:
-		w += extract.Weight(c.input())
-	default:
-		w += bodyWeight * body // it is not in memory yet, to count its tags
+	saved := savedWeight * int64(len(c.entry.Document))
+	whole := needsPage(v.mode) || saved == 0
+	if !whole && !v.context && !v.recover {
+		return saved
+	}
+	body := max(int64(len(c.entry.Body)), c.entry.BodySize)
+	tree := bodyWeight * body // where it is not in memory yet, to count its tags
+	if int64(len(c.entry.Body)) == body {
+		tree = extract.Weight(c.input())
+	}
+	again := againWeight(v, tree, body)
+	if whole {
+		return saved + tree + again
+	}
+	return saved + again
+}
+
+// againWeight estimates what a view takes that reads the body a second time: its
+// tree, and for the data embedded in it what package extract says of that.
+func againWeight(v view, tree, body int64) int64 {
+	var w int64
+	if v.context || v.recover {
+		w = tree
+	}
+	if v.recover {
+		w += min(embeddedWeight*body, embeddedMost)
 	}
 	return w
 }
+
+// embeddedWeight is how many bytes of memory a byte of a page becomes while its
+// embedded data is looked for, and embeddedMost all of them (measured with hostile
+// pages of 9 MB).
+const (
+	embeddedWeight = 12
+	embeddedMost   = 100 << 20
+)
 
 // bodyWeight is how many bytes of memory a byte of a page becomes: one with
 // about as many tags as real pages have.

@@ -210,11 +210,8 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 	if err != nil {
 		return nil, err
 	}
-	if q.view.context || q.view.recover {
-		weight *= 2 // the whole page is read once more
-	}
 	waitStart := p.now()
-	leave, err := p.cfg.Parse.Enter(ctx, weight)
+	leave, err := p.cfg.Parse.Enter(ctx, weight+againWeight(q.view, weight, resp.Body.Size()))
 	if err != nil {
 		return nil, err
 	}

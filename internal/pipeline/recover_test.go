@@ -370,3 +370,22 @@ func TestAnArchivedPDFIsReadPageByPage(t *testing.T) {
 		t.Errorf("%+v, %+v", env.Pages, env.Recovered)
 	}
 }
+
+func TestWhatIsRecoveredFromAPageCutShortIsPartial(t *testing.T) {
+	s := newArchived(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Length", "100000")
+		_, _ = io.WriteString(w, shell)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	r := newRig(t, s.site, rigOptions{})
+	env := r.get(t, sift.Target{URL: url1, Recover: true})
+	partial := false
+	for _, w := range env.Warnings {
+		partial = partial || w.Code == sift.WarnPartial
+	}
+	if env.Recovered.Source != sift.SourcePage || !partial {
+		t.Errorf("%+v, %v", env.Recovered, env.Warnings)
+	}
+}

@@ -109,6 +109,11 @@ func embedded(ctx context.Context, c *copied, doc *sift.Document, a *sift.Answer
 	if !ok {
 		return doc, nil
 	}
+	for _, w := range doc.Warnings {
+		if w.Code == sift.WarnPartial { // it is of the body, whatever is read of it
+			found.Document.Warnings = append(found.Document.Warnings, w)
+		}
+	}
 	if found.Document.Page == nil {
 		found.Document.Page = found.Document.Main // it is all there is
 	}
