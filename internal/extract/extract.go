@@ -36,11 +36,8 @@ func Extract(ctx context.Context, in Input) (*sift.Document, error) {
 		doc.Kind = sift.KindText // there is no page to show
 	}
 	if doc.Kind != sift.KindHTML {
-		doc.Text = string(b.text)
-		doc.VisibleChars = countVisible(doc.Text)
-		doc.Language = (&metadata{}).language(in.ContentLanguage)
-		if doc.VisibleChars == 0 {
-			return empty(doc), nil
+		if err := readOther(ctx, doc, b.text, in); err != nil {
+			return nil, err
 		}
 		return doc, nil
 	}

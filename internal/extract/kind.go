@@ -268,22 +268,42 @@ func sniff(text []byte, contentType, urlPath string) (sift.Kind, string) {
 		}
 		return sift.KindHTML, "text/html"
 	case isJSONType(mt):
+		if isJSONP(trimmed) {
+			return sift.KindCode, "text/javascript"
+		}
+		if isJSONFeed(trimmed) {
+			return sift.KindFeed, mt
+		}
 		// Broken or not: who asks for JSON wants to be told where it breaks.
 		return sift.KindJSON, mt
-	case isMarkdownType(mt), isMarkdownPath(ext) && isPlain(mt):
+	case isMarkdownType(mt), isMarkdownPath(ext) && isPlain(mt), isPlain(mt) && isForModels(urlPath):
 		return sift.KindMarkdown, "text/markdown"
 	}
-	if t := jsonText(trimmed); t != "" && (isPlain(mt) || mt == "text/html" || mt == "text/javascript" || mt == "application/javascript") {
-		return sift.KindJSON, t
+	if isPlain(mt) || mt == "text/html" || mt == "text/javascript" || mt == "application/javascript" {
+		if t := jsonText(trimmed); t != "" {
+			if isJSONFeed(trimmed) {
+				return sift.KindFeed, t
+			}
+			return sift.KindJSON, t
+		}
+		if isJSONPath(ext) && isPlain(mt) && isJSONText(trimmed) {
+			return sift.KindJSON, "application/json"
+		}
 	}
-	if t := xmlRoot(root); t != "" && mt != "application/xhtml+xml" {
+	if kind, t := xmlKindOf(root); kind != "" && mt != "application/xhtml+xml" && (kind != sift.KindDrawing || mt != "text/html" && mt != "") {
 		if isXML(contentType) && mt != "text/xml" && mt != "application/xml" {
 			t = mt
 		}
-		return sift.KindText, t
+		return kind, t
 	}
+	table, _ := isTableType(mt)
 	switch {
+	case table:
+		return sift.KindTable, mt
 	case mt == "text/html":
+		if t := codeType(text, mt, urlPath); t != "" {
+			return sift.KindCode, t
+		}
 		if !hasMarkup(text) {
 			if isMarkdownPath(ext) {
 				return sift.KindMarkdown, "text/markdown"
@@ -294,17 +314,50 @@ func sniff(text []byte, contentType, urlPath string) (sift.Kind, string) {
 	case mt == "application/xhtml+xml":
 		return sift.KindHTML, mt
 	case isXML(contentType):
-		return sift.KindText, mt
+		return sift.KindCode, mt
+	case ext == ".csv" && mayBeTable(mt):
+		return sift.KindTable, "text/csv"
+	case (ext == ".tsv" || ext == ".tab") && mayBeTable(mt):
+		return sift.KindTable, "text/tab-separated-values"
+	}
+	if t := codeType(text, mt, urlPath); t != "" {
+		return sift.KindCode, t
+	}
+	switch {
 	case mt == "" && beginsAsHTML(root):
 		return sift.KindHTML, "text/html"
 	case bytes.HasPrefix(trimmed, []byte("<?xml")):
-		return sift.KindText, "application/xml"
+		return sift.KindCode, "application/xml"
 	case isPlain(mt):
 		return sift.KindText, "text/plain"
 	case isTextType(mt) || strings.HasPrefix(mt, "application/"):
 		return sift.KindText, mt
 	}
 	return sift.KindText, "text/plain" // an image/png that is a line of text
+}
+
+// mayBeTable says whether a body of this type at the address of a table is one.
+// Spreadsheet programs are named for tables by servers that know only those.
+func mayBeTable(mt string) bool {
+	return isPlain(mt) || mt == "application/vnd.ms-excel" || mt == "application/x-msexcel" || mt == "application/excel"
+}
+
+// isForModels says whether an address is that of the Markdown that a site has
+// for language models (llmstxt.org), which is served as plain text.
+func isForModels(urlPath string) bool {
+	switch strings.ToLower(path.Base(urlPath)) {
+	case "llms.txt", "llms-full.txt", "llms-small.txt", "llms-ctx.txt", "llms-ctx-full.txt":
+		return true
+	}
+	return false
+}
+
+func isJSONPath(ext string) bool {
+	switch ext {
+	case ".json", ".geojson", ".topojson", ".webmanifest", ".jsonld", ".ipynb", ".har":
+		return true
+	}
+	return false
 }
 
 // isPlain says whether a media type says no more than "some bytes" or "text".
@@ -326,7 +379,9 @@ func isJSONType(mt string) bool {
 	return strings.HasSuffix(mt, "+json")
 }
 
-func isMarkdownType(mt string) bool { return mt == "text/markdown" || mt == "text/x-markdown" }
+func isMarkdownType(mt string) bool {
+	return mt == "text/markdown" || mt == "text/x-markdown" || mt == "text/x-web-markdown"
+}
 
 func isMarkdownPath(ext string) bool {
 	switch ext {
@@ -400,18 +455,22 @@ func beginsAsHTML(root string) bool {
 	return false
 }
 
-// xmlRoot gives the media type of a document by its first element, for the
-// families that are served under any label.
-func xmlRoot(root string) string {
-	switch root {
-	case "rss", "rdf:rdf":
-		return "application/rss+xml"
+// xmlKindOf gives the kind and media type of a document by its first element,
+// for the families that are served under any label. A prefix says nothing.
+func xmlKindOf(root string) (sift.Kind, string) {
+	switch root[strings.LastIndexByte(root, ':')+1:] {
+	case "rss", "rdf":
+		return sift.KindFeed, "application/rss+xml"
 	case "feed":
-		return "application/atom+xml"
-	case "urlset", "sitemapindex", "opml":
-		return "application/xml"
+		return sift.KindFeed, "application/atom+xml"
+	case "urlset", "sitemapindex":
+		return sift.KindSitemap, "application/xml"
+	case "opml":
+		return sift.KindOPML, "text/x-opml"
+	case "svg":
+		return sift.KindDrawing, "image/svg+xml"
 	}
-	return ""
+	return "", ""
 }
 
 // hasMarkup says whether a text holds one tag, comment or character reference.

@@ -59,21 +59,21 @@ func TestAKindIsDecidedByTheBytesFirst(t *testing.T) {
 
 		{"text", "text/plain", "", "requests>=2.31,<3\n", kindOf{sift.KindText, "text/plain"}},
 		{"text that holds a script", "text/plain", "", "see <script>x</script>", kindOf{sift.KindText, "text/plain"}},
-		{"source code", "text/x-go", "", "package a\n", kindOf{sift.KindText, "text/x-go"}},
-		{"CSV", "text/csv", "", "a,b\n1,2\n", kindOf{sift.KindText, "text/csv"}},
-		{"YAML", "application/yaml", "", "a: 1\n", kindOf{sift.KindText, "application/yaml"}},
-		{"llms.txt", "text/plain", "http://a.example/llms.txt", "# Site\n> about\n", kindOf{sift.KindText, "text/plain"}},
+		{"source code", "text/x-go", "", "package a\n", kindOf{sift.KindCode, "text/x-go"}},
+		{"CSV", "text/csv", "", "a,b\n1,2\n", kindOf{sift.KindTable, "text/csv"}},
+		{"YAML", "application/yaml", "", "a: 1\n", kindOf{sift.KindCode, "application/yaml"}},
+		{"llms.txt", "text/plain", "http://a.example/llms.txt", "# Site\n> about\n", kindOf{sift.KindMarkdown, "text/markdown"}},
 		{"a line of text labelled as an image", "image/png", "", "not found\n", kindOf{sift.KindText, "text/plain"}},
 		{"terminal colours are text", "text/plain", "", "\x1b[31mred\x1b[0m\n", kindOf{sift.KindText, "text/plain"}},
 		{"text that begins like a bitmap", "text/plain", "", "BMW and MZ and BZh and ID3 are words", kindOf{sift.KindText, "text/plain"}},
 		{"text that speaks of PDF", "text/plain", "", "A file begins with %PDF-1.7 always.", kindOf{sift.KindText, "text/plain"}},
 
-		{"XML", "application/xml", "", "<?xml version='1.0'?><catalog/>", kindOf{sift.KindText, "application/xml"}},
-		{"RSS", "application/rss+xml", "", "<?xml version='1.0'?><rss/>", kindOf{sift.KindText, "application/rss+xml"}},
-		{"RSS without a type", "", "", "<?xml version='1.0'?><!-- x --><rss version='2.0'/>", kindOf{sift.KindText, "application/rss+xml"}},
-		{"Atom labelled HTML", "text/html", "", "<?xml version='1.0'?><feed xmlns='x'><title>T</title></feed>", kindOf{sift.KindText, "application/atom+xml"}},
-		{"a sitemap", "text/xml", "", "<?xml version='1.0'?><urlset/>", kindOf{sift.KindText, "application/xml"}},
-		{"a drawing is its source", "image/svg+xml", "", "<svg xmlns='x'><text>hi</text></svg>", kindOf{sift.KindText, "image/svg+xml"}},
+		{"XML", "application/xml", "", "<?xml version='1.0'?><catalog/>", kindOf{sift.KindCode, "application/xml"}},
+		{"RSS", "application/rss+xml", "", "<?xml version='1.0'?><rss><title>T</title></rss>", kindOf{sift.KindFeed, "application/rss+xml"}},
+		{"RSS without a type", "", "", "<?xml version='1.0'?><!-- x --><rss version='2.0'><title>T</title></rss>", kindOf{sift.KindFeed, "application/rss+xml"}},
+		{"Atom labelled HTML", "text/html", "", "<?xml version='1.0'?><feed xmlns='x'><title>T</title></feed>", kindOf{sift.KindFeed, "application/atom+xml"}},
+		{"a sitemap", "text/xml", "", "<?xml version='1.0'?><urlset><url><loc>http://a.example/</loc></url></urlset>", kindOf{sift.KindSitemap, "application/xml"}},
+		{"a drawing", "image/svg+xml", "", "<svg xmlns='x'><text>hi</text></svg>", kindOf{sift.KindDrawing, "image/svg+xml"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestAKindIsDecidedByTheBytesFirst(t *testing.T) {
 			if diff := cmp.Diff(tt.want, kindOf{doc.Kind, doc.MediaType}); diff != "" {
 				t.Error(diff)
 			}
-			if doc.Kind != sift.KindHTML && doc.Text != tt.body {
+			if !doc.Kind.HasTree() && doc.Text != tt.body {
 				t.Errorf("not verbatim: %q", doc.Text)
 			}
 		})
@@ -181,7 +181,7 @@ func FuzzKind(f *testing.F) {
 			return
 		}
 		switch b.kind {
-		case sift.KindHTML, sift.KindJSON, sift.KindMarkdown, sift.KindText:
+		case sift.KindHTML, sift.KindJSON, sift.KindMarkdown, sift.KindText, sift.KindFeed, sift.KindSitemap, sift.KindOPML, sift.KindTable, sift.KindDrawing, sift.KindCode:
 		default:
 			t.Errorf("kind %q", b.kind)
 		}

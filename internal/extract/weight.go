@@ -61,6 +61,7 @@ func weigh(body io.ReaderAt, size, limit int64) (int64, error) {
 			return 0, err
 		}
 		tags += int64(bytes.Count(b, []byte("<")))
+		tags += int64(bytes.Count(b, []byte("&lt;"))) // of the entries of a feed
 	}
 	return weight(size, tags, perTag), nil
 }

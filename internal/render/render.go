@@ -75,10 +75,11 @@ func (r *Rendered) Structure() Structure {
 }
 
 // Content renders doc. ModeFull and ModeLinks of an HTML document need
-// doc.Page, the other modes, and all modes of a PDF, doc.Main. ModeRaw is not rendered: it is an error,
-// as is any mode that is not one.
+// doc.Page, the other modes, and all modes of the other kinds with a tree,
+// doc.Main. ModeRaw is not rendered: it is an error, as is any mode that is not one.
 //
-// JSON, Markdown and plain text are handed on verbatim in every mode but three:
+// JSON, Markdown and plain text are handed on verbatim in every mode but three,
+// and source code in those and ModeClean and ModeFull, which put a fence around it:
 // ModeHTML escapes them into one <pre>, and ModeLinks and ModeOutline read the
 // links and headings of Markdown, and the bare links of the others, which have
 // no headings. Links of a Markdown document are as it writes them.
@@ -181,7 +182,22 @@ func verbatim(doc *sift.Document, mode sift.Mode) (r Rendered) {
 		}
 		return r
 	case sift.ModeHTML:
-		r.Content = "<pre>" + html.EscapeString(doc.Text) + "</pre>"
+		if doc.Kind == sift.KindCode {
+			r.Content = codeHTML(doc)
+		} else {
+			r.Content = "<pre>" + html.EscapeString(doc.Text) + "</pre>"
+		}
+	case sift.ModeClean, sift.ModeFull:
+		r.Content = doc.Text
+		if doc.Kind == sift.KindCode {
+			if s, ok := fenced(doc); ok {
+				r.Content, r.markdown = s, true
+			}
+		}
+		r.measured = r.Content
+		if markdown {
+			r.markdown, r.heads = true, markdownHeads(doc.Text)
+		}
 	default:
 		r.Content, r.measured = doc.Text, doc.Text
 		if r.markdown = markdown; markdown {

@@ -805,6 +805,10 @@ func (w *writer) anchor(n *html.Node) {
 		w.children(n)
 		return
 	}
+	if c := n.FirstChild; c != nil && c == n.LastChild && c.Type == html.TextNode && c.Data == href && isAutolink(href) && !w.inLink {
+		w.raw("<"+href+">", '<', '>')
+		return
+	}
 	m := mark{kind: link, href: href}
 	for c := n.FirstChild; c != nil && w.heading == nil && !w.cell; c = following(c, n) {
 		if normalize.IsHeading(c) && hasText(c) {
@@ -813,6 +817,21 @@ func (w *writer) anchor(n *html.Node) {
 		}
 	}
 	w.inline(n, m)
+}
+
+// isAutolink says whether an address that stands for itself can be written
+// between angle brackets, once instead of twice.
+func isAutolink(href string) bool {
+	if !strings.HasPrefix(href, "http://") && !strings.HasPrefix(href, "https://") {
+		return false
+	}
+	for i := range len(href) {
+		switch c := href[i]; {
+		case c <= ' ', c >= 0x7f, c == '<', c == '>', c == '\\', c == '`', c == '|', c == '&' && isEntity(href[i+1:]):
+			return false
+		}
+	}
+	return true
 }
 
 // script writes sub and sup.

@@ -13,11 +13,25 @@ const (
 	KindMarkdown Kind = "markdown" // handed on untouched
 	KindText     Kind = "text"     // plain text, handed on untouched
 	KindPDF      Kind = "pdf"
+
+	KindFeed    Kind = "feed"    // RSS, Atom or JSON Feed
+	KindSitemap Kind = "sitemap" // a sitemap or an index of them
+	KindOPML    Kind = "opml"    // an outline of subscriptions
+	KindTable   Kind = "table"   // comma-separated values and their like, small enough for a table
+	KindDrawing Kind = "drawing" // an SVG with words in it
+	KindCode    Kind = "code"    // source code, XML among it; its language stands in MediaType
 )
 
 // HasTree says that a document of this kind has its content as a tree in the
 // normal form, not as text.
-func (k Kind) HasTree() bool { return k == KindHTML || k == KindPDF }
+func (k Kind) HasTree() bool {
+	switch k {
+	case KindHTML, KindPDF, KindFeed, KindSitemap, KindOPML, KindTable, KindDrawing:
+		return true
+	default:
+		return false
+	}
+}
 
 // Document is what one body turned out to be: its kind, what it says about
 // itself, and its content in a form every mode can be rendered from.
@@ -40,8 +54,8 @@ type Document struct {
 	// Main is the main content of an HTML page and Page the whole of its
 	// visible body, both in the normal form that package normalize
 	// documents. Each is a detached <body> element; neither shares nodes
-	// with the other. Main is nil for other kinds. Page is nil for other
-	// kinds and for a Document that came back from the cache.
+	// with the other. Page is nil for a Document that came back from the
+	// cache. Of the other kinds with a tree, Main is the whole and Page nil.
 	//
 	// The Main of a PDF has one <section data-page="N"> for each page that was
 	// read, by number; its pages are the whole of it, so that Page is nil.
