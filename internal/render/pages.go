@@ -131,10 +131,13 @@ func bookmarked(heads []head, pages []pageStart, bookmarks []sift.Bookmark) []he
 			until[p.number] = pages[i+1].at
 		}
 	}
-	byName := make(map[string][]int, len(heads)) // positions of the headings
+	// The positions of the headings, by their names, and by these without numbers:
+	// often only one of the two has the number.
+	byName, byWords := make(map[string][]int, len(heads)), make(map[string][]int, len(heads))
 	for _, h := range heads {
-		name := bareName(h.text)
+		name, words := bareName(h.text), bareName(unnumbered(h.text))
 		byName[name] = append(byName[name], h.at)
+		byWords[words] = append(byWords[words], h.at)
 	}
 	var out []head
 	for _, b := range bookmarks {
@@ -146,9 +149,11 @@ func bookmarked(heads []head, pages []pageStart, bookmarks []sift.Bookmark) []he
 		if n := len(out); n > 0 && out[n-1].at > start && out[n-1].at < until[b.Page] {
 			h.at = out[n-1].at // not in front of the entry before it
 		}
-		same := byName[bareName(b.Title)]
-		if i, _ := slices.BinarySearch(same, h.at); i < len(same) && same[i] < until[b.Page] {
-			h.at = same[i]
+		for _, same := range [][]int{byName[bareName(b.Title)], byWords[bareName(unnumbered(b.Title))]} {
+			if i, _ := slices.BinarySearch(same, h.at); i < len(same) && same[i] < until[b.Page] {
+				h.at = same[i]
+				break
+			}
 		}
 		out = append(out, h)
 	}
@@ -189,11 +194,47 @@ func merged(heads, marks []head) []head {
 			return out
 		}
 		out = append(out, marks[0])
-		for len(heads) > 0 && heads[0].at == marks[0].at && bareName(heads[0].text) == bareName(marks[0].text) {
+		for len(heads) > 0 && heads[0].at == marks[0].at && bareName(unnumbered(heads[0].text)) == bareName(unnumbered(marks[0].text)) {
 			heads = heads[1:]
 		}
 		marks = marks[1:]
 	}
+}
+
+// unnumbered is a heading without the number in front of it: 1.2, A.1, IV., or
+// with the word for it, as in Chapter 3. What is nothing but a number is itself.
+func unnumbered(s string) string {
+	s = strings.TrimSpace(s)
+	first, rest, _ := strings.Cut(s, " ")
+	switch strings.ToLower(first) {
+	case "chapter", "section", "appendix", "part", "annex", "kapitel", "abschnitt", "anhang", "teil", "chapitre", "annexe", "capítulo", "sección":
+		first, rest, _ = strings.Cut(strings.TrimSpace(rest), " ")
+		first += "." // after such a word a letter alone is a number too
+	}
+	rest = strings.TrimLeft(rest, " \u00a0-–—:.")
+	if rest == "" || !isNumbering(first) {
+		return s
+	}
+	return rest
+}
+
+// isNumbering says that a word is one of those that number headings: digits, single
+// letters and Roman numerals, parted by dots.
+func isNumbering(word string) bool {
+	trimmed := strings.TrimRight(word, ".):")
+	if trimmed == "" {
+		return false
+	}
+	for part := range strings.SplitSeq(trimmed, ".") {
+		digits := strings.Trim(part, "0123456789") == ""
+		letter := len(part) == 1 && (part[0]|0x20 >= 'a' && part[0]|0x20 <= 'z')
+		roman := strings.Trim(part, "IVXLC") == ""
+		if part == "" || !digits && !letter && !roman {
+			return false
+		}
+	}
+	// A single letter alone may be a word: "A page".
+	return len(trimmed) > 1 || trimmed[0] >= '0' && trimmed[0] <= '9' || trimmed != word
 }
 
 // bareName is what two spellings of one heading have in common: its letters and

@@ -124,3 +124,36 @@ func TestAPDFIsOutlinedByItsBookmarks(t *testing.T) {
 		t.Errorf("without bookmarks: %s", without.Content)
 	}
 }
+
+func TestABookmarkIsFoundAtItsHeadingThoughOnlyOneOfThemIsNumbered(t *testing.T) {
+	doc := pdf(t, map[int]string{
+		1: "<h1>Policy</h1><p>a</p><h2>1.1 Scope</h2><p>b</p><h2>1.2 New versions of this document</h2><p>c</p><h2>A.1. Forms</h2><p>d</p><h2>A page</h2><p>e</p>",
+	}, sift.Bookmark{Level: 1, Title: "Policy", Page: 1}, sift.Bookmark{Level: 2, Title: "Scope", Page: 1}, sift.Bookmark{Level: 2, Title: "New versions of this document", Page: 1},
+		sift.Bookmark{Level: 2, Title: "Forms", Page: 1}, sift.Bookmark{Level: 2, Title: "9 A page", Page: 1})
+	r, err := Content(doc, sift.ModeClean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, h := range r.Structure().Headings {
+		line, _, _ := strings.Cut(r.Content[h.Offset:], "\n") // all ASCII
+		got = append(got, h.Text+" at "+line)
+	}
+	want := []string{
+		"Policy at # Policy", "Scope at ## 1.1 Scope", "New versions of this document at ## 1.2 New versions of this document", "Forms at ## A.1. Forms", "9 A page at ## A page",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOnlyANumberInFrontOfAHeadingIsLeftOut(t *testing.T) {
+	for in, want := range map[string]string{
+		"1.2 Scope": "Scope", "1 Scope": "Scope", "A.1. Forms": "Forms", "IV. The end": "The end", "Chapter 3: Tides": "Tides", "Appendix B – Lists": "Lists", "B) Lists": "Lists",
+		"A page": "A page", "Scope": "Scope", "12": "12", "Chapter 3": "Chapter 3", "I am": "I am", "v1.2 notes": "v1.2 notes", "2026 in review": "in review", "": "",
+	} {
+		if got := unnumbered(in); got != want {
+			t.Errorf("%q is %q, not %q", in, got, want)
+		}
+	}
+}
