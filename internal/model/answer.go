@@ -39,14 +39,14 @@ const (
 // it thought aloud is left out. The error is a *failure.
 func readAnswer(text string) (draft, error) {
 	if len(text) > draftMax {
-		return draft{}, fail(OutcomeBad, "wrote more than %d KiB", draftMax>>10)
+		return draft{}, fail(OutcomeBad, "wrote more than %d KiB", draftMax>>10).ofContent()
 	}
 	text = strings.TrimSpace(withoutThoughts(strings.ToValidUTF8(text, "\uFFFD")))
 	d, ok := readObjects(text)
 	if !ok {
 		bare := strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(text, "` \n"), "json"), " \r\n\t")
 		if strings.HasPrefix(bare, "{") || strings.HasPrefix(bare, "[{") {
-			return draft{}, fail(OutcomeBad, "wrote JSON that is broken or not what was asked for")
+			return draft{}, fail(OutcomeBad, "wrote JSON that is broken or not what was asked for").ofContent()
 		}
 		d = readPlain(text)
 	}
@@ -54,9 +54,9 @@ func readAnswer(text string) (draft, error) {
 	case !d.Answered:
 		return draft{}, nil
 	case len(d.Sentences) == 0:
-		return draft{}, fail(OutcomeBad, "wrote an answer with nothing in it")
+		return draft{}, fail(OutcomeBad, "wrote an answer with nothing in it").ofContent()
 	case len(d.Sentences) > sentencesMax:
-		return draft{}, fail(OutcomeBad, "wrote more than %d sentences", sentencesMax)
+		return draft{}, fail(OutcomeBad, "wrote more than %d sentences", sentencesMax).ofContent()
 	}
 	return d, nil
 }

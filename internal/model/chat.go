@@ -73,14 +73,11 @@ func (m *Models) written(ctx context.Context, a Ask, k *digest.Ranking, p plan) 
 		return sift.Digest{}, fail(OutcomeBad, "cannot be asked").because(err)
 	}
 	key := keyOf(m.chat.url, m.chat.model, PromptVersion, string(data))
-	if kept, ok := m.keptAnswer(ctx, a.Class, key, q, k.Support); ok {
+	in := m.shelf(a)
+	if kept, ok := keptAnswer(ctx, in, key, q, k.Support); ok {
 		return kept.digest(k, read), nil
 	}
-	text, err := m.chatWith(ctx, string(data))
-	if err != nil {
-		return sift.Digest{}, err
-	}
-	d, err := readAnswer(text)
+	d, err := m.chatWith(ctx, string(data))
 	if err != nil {
 		return sift.Digest{}, err
 	}
@@ -92,22 +89,15 @@ func (m *Models) written(ctx context.Context, a Ask, k *digest.Ranking, p plan) 
 		return sift.Digest{}, fail(OutcomeBad, "wrote what does not stand in the passages that it names (%d of %d sentences)", failed, len(d.Sentences))
 	}
 	if value, err := json.Marshal(good); err == nil {
-		m.keep(ctx, KindDigest, a.Class, map[string][]byte{key: value})
+		in.keep(ctx, KindDigest, map[string][]byte{key: value})
 	}
 	return good.digest(k, read), nil
 }
 
 // keptAnswer gives an answer from the cache. It is checked once more: nothing
 // is handed out that was not.
-func (m *Models) keptAnswer(ctx context.Context, class, key string, q asked, support supporter) (draft, bool) {
-	if m.cache == nil {
-		return draft{}, false
-	}
-	values, err := m.cache.Values(ctx, KindDigest, class, []string{key})
-	if err != nil {
-		m.cacheFailed(KindDigest, err)
-		return draft{}, false
-	}
+func keptAnswer(ctx context.Context, in shelf, key string, q asked, support supporter) (draft, bool) {
+	values := in.values(ctx, KindDigest, []string{key})
 	var d draft
 	if values[key] == nil || json.Unmarshal(values[key], &d) != nil || d.Answered != (len(d.Sentences) > 0) {
 		return draft{}, false
@@ -145,27 +135,24 @@ func (d draft) digest(k *digest.Ranking, read []sift.Passage) sift.Digest {
 	return out
 }
 
-// chatWith gives what the model says to data. The error is a *failure.
-func (m *Models) chatWith(ctx context.Context, data string) (string, error) {
+// chatWith gives what the model writes to data. The error is a *failure.
+func (m *Models) chatWith(ctx context.Context, data string) (draft, error) {
 	e := m.chat
 	e.mu.Lock()
 	modern := e.modern
 	e.mu.Unlock()
-	answer, err := m.chatOnce(ctx, data, modern)
+	d, err := m.chatOnce(ctx, data, modern)
 	if errors.Is(err, errDialect) {
-		if answer, err = m.chatOnce(ctx, data, !modern); err == nil {
+		if d, err = m.chatOnce(ctx, data, !modern); err == nil {
 			e.mu.Lock()
 			e.modern = !modern
 			e.mu.Unlock()
 		}
 	}
-	if err != nil {
-		return "", err
-	}
-	return readChoice(answer)
+	return d, err
 }
 
-func (m *Models) chatOnce(ctx context.Context, data string, modern bool) ([]byte, error) {
+func (m *Models) chatOnce(ctx context.Context, data string, modern bool) (d draft, err error) {
 	r := request{Model: m.chat.model, Messages: []message{{"system", prompt}, {"user", data}}}
 	if modern {
 		r.MaxCompletionTokens = modernTokens
@@ -174,9 +161,18 @@ func (m *Models) chatOnce(ctx context.Context, data string, modern bool) ([]byte
 	}
 	body, err := sift.EncodeJSON(r)
 	if err != nil {
-		return nil, fail(OutcomeBad, "cannot be asked").because(err)
+		return draft{}, fail(OutcomeBad, "cannot be asked").because(err)
 	}
-	return m.ask(ctx, m.chat, body, chatLimit)
+	one := round{m: m, e: m.chat}
+	err = one.ask(ctx, body, chatLimit, func(answer []byte) error {
+		text, err := readChoice(answer)
+		if err == nil {
+			d, err = readAnswer(text)
+		}
+		return err
+	})
+	_ = one.end() // which is err
+	return d, err
 }
 
 // readChoice reads what the model said out of the answer of the endpoint.
@@ -201,15 +197,15 @@ func readChoice(answer []byte) (string, error) {
 	text := contentOf(c.Message.Content)
 	switch {
 	case c.FinishReason == "length":
-		return "", fail(OutcomeBad, "sent an answer that is cut off")
+		return "", fail(OutcomeBad, "sent an answer that is cut off").ofContent()
 	case c.FinishReason == "content_filter":
-		return "", fail(OutcomeBad, "held its answer back (content filter)")
+		return "", fail(OutcomeBad, "held its answer back (content filter)").ofContent()
 	case c.Message.Refusal != "":
-		return "", fail(OutcomeBad, "refused to answer")
+		return "", fail(OutcomeBad, "refused to answer").ofContent()
 	case c.FinishReason == "tool_calls" || len(c.Message.ToolCalls) > 0:
-		return "", fail(OutcomeBad, "wanted to call a tool, and there are none")
+		return "", fail(OutcomeBad, "wanted to call a tool, and there are none").ofContent()
 	case strings.TrimSpace(text) == "":
-		return "", fail(OutcomeBad, "sent an answer with nothing in it")
+		return "", fail(OutcomeBad, "sent an answer with nothing in it").ofContent()
 	}
 	return text, nil
 }

@@ -10,7 +10,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-	"time"
+	"sync/atomic"
 
 	"github.com/x448/float16"
 
@@ -31,14 +31,11 @@ const (
 // vectors gives a vector of length 1 for each text, from the cache or from the
 // endpoint. All have as many dimensions. What was had is kept even when it is not
 // all. The error is a *failure.
-func (m *Models) vectors(ctx context.Context, class string, texts []string) ([][]float32, error) {
-	out, cached, err := m.vectorsOf(ctx, class, texts, m.cache != nil)
+func (m *Models) vectors(ctx context.Context, in shelf, texts []string) ([][]float32, error) {
+	out, cached, err := m.vectorsOf(ctx, in, texts, true)
 	if err == nil && !sameLength(out) && cached {
 		// The model behind the name is another one than it was.
-		out, _, err = m.vectorsOf(ctx, class, texts, false)
-	}
-	if err == nil && !sameLength(out) {
-		return nil, fail(OutcomeBad, "sent vectors of different lengths")
+		out, _, err = m.vectorsOf(ctx, in, texts, false)
 	}
 	return out, err
 }
@@ -47,7 +44,7 @@ func sameLength(vectors [][]float32) bool {
 	return !slices.ContainsFunc(vectors, func(v []float32) bool { return len(v) != len(vectors[0]) })
 }
 
-func (m *Models) vectorsOf(ctx context.Context, class string, texts []string, look bool) (out [][]float32, cached bool, err error) {
+func (m *Models) vectorsOf(ctx context.Context, in shelf, texts []string, look bool) (out [][]float32, cached bool, err error) {
 	e := m.embeddings
 	places := make(map[string][]int, len(texts)) // by key
 	var keys []string
@@ -59,14 +56,9 @@ func (m *Models) vectorsOf(ctx context.Context, class string, texts []string, lo
 		places[key] = append(places[key], i)
 	}
 	out = make([][]float32, len(texts))
-	have := make(map[string][]byte)
+	var have map[string][]byte
 	if look {
-		kept, err := m.cache.Values(ctx, KindEmbed, class, keys)
-		if err != nil {
-			m.cacheFailed(KindEmbed, err)
-		} else {
-			have = kept
-		}
+		have = in.values(ctx, KindEmbed, keys)
 	}
 	var missing []string // keys
 	for _, key := range keys {
@@ -82,7 +74,8 @@ func (m *Models) vectorsOf(ctx context.Context, class string, texts []string, lo
 	}
 	batches := batchesOf(missing, func(key string) string { return texts[places[key][0]] })
 	fresh := make(map[string][]byte, len(missing))
-	for r, ended := range fanout.Stream(ctx, batches, batchWorkers, m.embed) {
+	all := embedding{round: round{m: m, e: e}}
+	for r, ended := range fanout.Stream(ctx, batches, batchWorkers, all.embed) {
 		if ended != nil {
 			err = endedEarly(ctx)
 			break
@@ -99,7 +92,10 @@ func (m *Models) vectorsOf(ctx context.Context, class string, texts []string, lo
 			}
 		}
 	}
-	m.keep(ctx, KindEmbed, class, fresh)
+	if first := all.end(); first != nil {
+		err = first
+	}
+	in.keep(ctx, KindEmbed, fresh)
 	if err != nil {
 		return nil, cached, err
 	}
@@ -141,20 +137,36 @@ func batchesOf(keys []string, text func(string) string) []batch {
 	return out
 }
 
+// embedding is the round of one list of texts.
+type embedding struct {
+	round
+
+	dimensions atomic.Int64 // of the vectors that came first
+}
+
 // embed asks for the vectors of one batch.
-func (m *Models) embed(ctx context.Context, b batch) ([][]float32, error) {
+func (r *embedding) embed(ctx context.Context, b batch) (vectors [][]float32, err error) {
 	body, err := json.Marshal(struct {
 		Model string   `json:"model"`
 		Input []string `json:"input"`
-	}{m.embeddings.model, b.texts})
+	}{r.e.model, b.texts})
 	if err != nil {
 		return nil, fail(OutcomeBad, "cannot be asked").because(err)
 	}
-	answer, err := m.ask(ctx, m.embeddings, body, embeddingsLimit)
+	err = r.ask(ctx, body, embeddingsLimit, func(answer []byte) error {
+		if vectors, err = readVectors(answer, len(b.texts)); err != nil {
+			return err
+		}
+		n := int64(len(vectors[0]))
+		if !r.dimensions.CompareAndSwap(0, n) && r.dimensions.Load() != n {
+			return fail(OutcomeBad, "sent vectors of different lengths")
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	return readVectors(answer, len(b.texts))
+	return vectors, nil
 }
 
 // readVectors reads an answer with n vectors, and makes their length 1.
@@ -261,26 +273,4 @@ func cosine(a, b []float32) float64 {
 		sum += float64(a[i]) * float64(b[i])
 	}
 	return sum
-}
-
-func (m *Models) cacheFailed(kind string, err error) {
-	if m.trace.CacheFailed != nil {
-		m.trace.CacheFailed(kind, err)
-	}
-}
-
-// keepTime bounds how long writing to the cache may hold up an answer.
-const keepTime = 500 * time.Millisecond
-
-// keep puts into the cache what has been paid for, also when the time for models
-// is over.
-func (m *Models) keep(ctx context.Context, kind, class string, values map[string][]byte) {
-	if m.cache == nil || len(values) == 0 {
-		return
-	}
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
-	defer done()
-	if err := m.cache.PutValues(ctx, kind, class, values); err != nil {
-		m.cacheFailed(kind, err)
-	}
 }

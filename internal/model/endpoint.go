@@ -52,6 +52,10 @@ type failure struct {
 	outcome Outcome
 	words   string // "did not answer …"
 	cause   error
+
+	// content says that it may be the doing of what was sent. A page must not be able
+	// to have the endpoint left alone.
+	content bool
 }
 
 func fail(outcome Outcome, format string, args ...any) *failure {
@@ -60,6 +64,11 @@ func fail(outcome Outcome, format string, args ...any) *failure {
 
 func (f *failure) because(cause error) *failure {
 	f.cause = cause
+	return f
+}
+
+func (f *failure) ofContent() *failure {
+	f.content = true
 	return f
 }
 
@@ -74,7 +83,7 @@ func (f *failure) Unwrap() error { return f.cause }
 
 // endpoint is one that is asked, and what is known of how it does.
 type endpoint struct {
-	name, url, host, model string
+	name, url, model string
 
 	mu       sync.Mutex
 	until    time.Time // it is left alone until then
@@ -104,20 +113,18 @@ func newEndpoint(name, base, path, model string) (*endpoint, error) {
 	if !strings.HasSuffix(u.Path, path) {
 		u.Path += path
 	}
-	return &endpoint{name: name, url: u.String(), host: u.Host, model: model}, nil
+	return &endpoint{name: name, url: u.String(), model: model}, nil
 }
 
-// warning says that the endpoint was of no help, and what was done instead.
-func (e *endpoint) warning(err error, restricted bool, instead string) sift.Warning {
+// warning says that the endpoint was of no help, and what was done instead. It
+// names the kind of the endpoint and not where it is, which is the operator's to
+// know.
+func (e *endpoint) warning(err error, instead string) sift.Warning {
 	words := "failed"
 	if f, ok := errors.AsType[*failure](err); ok {
 		words = f.words
 	}
-	at := " at " + e.host
-	if restricted {
-		at = ""
-	}
-	return sift.Warning{Code: sift.WarnFallback, Message: fmt.Sprintf("the %s endpoint%s %s; %s", e.name, at, words, instead)}
+	return sift.Warning{Code: sift.WarnFallback, Message: fmt.Sprintf("the %s endpoint %s; %s", e.name, words, instead)}
 }
 
 // Bounds on a connection.
@@ -159,48 +166,100 @@ const (
 	fairShare  = 3 // a failure counts after this part of the timeout, when the question has no more time
 )
 
-// ask sends body and gives what comes back. The error is a *failure.
-func (m *Models) ask(ctx context.Context, e *endpoint, body []byte, limit int64) ([]byte, error) {
+// round is what is wanted of an endpoint at one time, in one request or in
+// several at once. It succeeds or fails once: what fails first ends the others,
+// which say nothing of the endpoint.
+type round struct {
+	m *Models
+	e *endpoint
+
+	mu    sync.Mutex
+	asked bool  // a request was answered
+	first error // a *failure
+	fair  bool  // that had time enough to be answered
+}
+
+// fails takes in a failure, and says whether it is the first.
+func (r *round) fails(err error, fair bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.first != nil {
+		return false
+	}
+	r.first, r.fair = err, fair
+	return true
+}
+
+func (r *round) answered() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = true
+}
+
+// end tells the endpoint how it did, and gives the first failure.
+func (r *round) end() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.first != nil || r.asked {
+		r.e.heard(r.first, r.fair)
+	}
+	return r.first
+}
+
+// ask sends body and has what comes back read. The error is a *failure.
+func (r *round) ask(ctx context.Context, body []byte, limit int64, read func([]byte) error) error {
 	for attempt := 0; ; attempt++ {
 		start := time.Now()
-		answer, err := m.askOnce(ctx, e, body, limit, attempt > 0)
-		outcome := OutcomeOK
+		fair, err := r.m.askOnce(ctx, r.e, body, limit, attempt > 0, read)
+		outcome, tell := OutcomeOK, true
 		f, failed := errors.AsType[*failure](err)
 		if failed {
 			outcome = f.outcome
+			if _, rests := errors.AsType[restError](f.cause); rests {
+				r.e.heard(err, false) // the next attempt has to know
+			}
+		} else {
+			r.answered()
 		}
-		if m.trace.Asked != nil {
-			m.trace.Asked(e.name, outcome, time.Since(start), err)
+		again := outcome == OutcomeLimited && attempt == 0 // which waits or gives up, as long as it has to be
+		if failed && !again {
+			tell = r.fails(err, fair)
 		}
-		if outcome == OutcomeLimited && attempt == 0 {
-			continue // the next attempt waits or gives up, as long as it has to be
+		if tell && r.m.trace.Asked != nil {
+			r.m.trace.Asked(r.e.name, outcome, time.Since(start), err)
 		}
-		return answer, err
+		if !again {
+			return err
+		}
 	}
 }
 
-// askOnce is one attempt: what waits, and what asks.
-func (m *Models) askOnce(ctx context.Context, e *endpoint, body []byte, limit int64, again bool) ([]byte, error) {
+// askOnce is one attempt: what waits, and what asks. fair says that the endpoint
+// had time enough to answer.
+func (m *Models) askOnce(ctx context.Context, e *endpoint, body []byte, limit int64, again bool, read func([]byte) error) (fair bool, err error) {
 	if err := e.rest(ctx, again); err != nil {
-		return nil, err
+		return false, err
 	}
 	wait := time.NewTimer(slotWait)
 	defer wait.Stop()
 	select {
 	case m.slots <- struct{}{}:
 	case <-wait.C:
-		return nil, fail(OutcomeBusy, "was not asked, since %d requests are under way", cap(m.slots))
+		return false, fail(OutcomeBusy, "was not asked, since %d requests are under way", cap(m.slots))
 	case <-ctx.Done():
-		return nil, ended(ctx, "was not asked, since other requests took the time")
+		return false, ended(ctx, "was not asked, since other requests took the time")
 	}
 	defer func() { <-m.slots }()
 	if ctx.Err() != nil {
-		return nil, ended(ctx, "was not asked, since the time was up")
+		return false, ended(ctx, "was not asked, since the time was up")
 	}
 	start := time.Now()
 	answer, err := m.send(ctx, e, body, limit)
-	e.heard(err, ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) && time.Since(start) >= m.timeout/fairShare)
-	return answer, err
+	fair = ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) && time.Since(start) >= m.timeout/fairShare
+	if err == nil {
+		err = read(answer)
+	}
+	return fair, err
 }
 
 // ended is for what ended with ctx.
@@ -258,9 +317,9 @@ func (e *endpoint) heard(err error, fair bool) {
 		pause, why = min(time.Duration(r), longestOne), "takes no more requests for now"
 	}
 	switch f.outcome {
-	case OutcomeTimeout, OutcomeUnreachable, OutcomeServer:
-		if !fair {
-			break // others will give it more time
+	case OutcomeTimeout, OutcomeUnreachable, OutcomeServer, OutcomeBad:
+		if !fair || f.content {
+			break // others will give it more time, or another page
 		}
 		if e.failures++; e.failures >= failureMax && pause < afterThree {
 			pause, why = afterThree, fmt.Sprintf("has failed %d times in a row", e.failures)

@@ -96,14 +96,14 @@ func TestAFailureIsForgottenWhenAnAnswerComes(t *testing.T) {
 	})
 }
 
-func TestWhoHasLittleTimeDoesNotSpeakForOthers(t *testing.T) {
+func TestWhoHasLittleTimeOrAnOddPageDoesNotSpeakForOthers(t *testing.T) {
 	e := &endpoint{}
 	for range 2 * failureMax {
 		e.heard(bad(OutcomeTimeout, nil), false)
 	}
 	for range 2 * failureMax {
 		e.heard(bad(OutcomeRefused, nil), true)
-		e.heard(bad(OutcomeBad, nil), true)
+		e.heard(fail(OutcomeBad, "failed").ofContent(), true)
 	}
 	if err := e.rest(t.Context(), false); err != nil {
 		t.Error(err)
@@ -115,13 +115,13 @@ func TestARequestWaitsForASlotOnlySoLong(t *testing.T) {
 		m := &Models{slots: make(chan struct{}, 1)}
 		m.slots <- struct{}{}
 		start := time.Now()
-		_, err := m.askOnce(t.Context(), &endpoint{}, nil, 1, false)
+		_, err := m.askOnce(t.Context(), &endpoint{}, nil, 1, false, nil)
 		if f, ok := errors.AsType[*failure](err); !ok || f.outcome != OutcomeBusy || time.Since(start) != slotWait {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 		ctx, done := context.WithTimeout(t.Context(), time.Second)
 		defer done()
-		if _, err := m.askOnce(ctx, &endpoint{}, nil, 1, false); err.(*failure).outcome != OutcomeTimeout || !strings.Contains(err.Error(), "other requests took the time") {
+		if _, err := m.askOnce(ctx, &endpoint{}, nil, 1, false, nil); err.(*failure).outcome != OutcomeTimeout || !strings.Contains(err.Error(), "other requests took the time") {
 			t.Error(err)
 		}
 	})

@@ -62,7 +62,7 @@ func (m *Models) byMeaning(ctx context.Context, a Ask, k *digest.Ranking) (plan,
 	if known == nil {
 		texts = append(texts, cohortTexts()...)
 	}
-	vectors, err := m.vectors(ctx, a.Class, texts)
+	vectors, err := m.vectors(ctx, m.shelf(a), texts)
 	if err != nil {
 		return plan{}, err
 	}
@@ -72,7 +72,7 @@ func (m *Models) byMeaning(ctx context.Context, a Ask, k *digest.Ranking) (plan,
 		m.cohort.Store(&cohort)
 	} else if cohort = *known; len(cohort[0]) != len(question) {
 		// The model behind the name is another one than it was.
-		fresh, err := m.vectors(ctx, a.Class, append([]string{clip(a.Question)}, cohortTexts()...))
+		fresh, err := m.vectors(ctx, m.shelf(a), append([]string{clip(a.Question)}, cohortTexts()...))
 		if err != nil {
 			return plan{}, err
 		}
@@ -86,7 +86,7 @@ func (m *Models) byMeaning(ctx context.Context, a Ask, k *digest.Ranking) (plan,
 	if p.answered && (p.order[0] >= k.Ranked || !k.Answered) {
 		// Words have not found the passage, and cannot tell which of its sentences says
 		// it.
-		p.answer = m.nearestSentence(ctx, a.Class, question, k.Sentences(p.order[0]))
+		p.answer = m.nearestSentence(ctx, m.shelf(a), question, k.Sentences(p.order[0]))
 	}
 	return p, nil
 }
@@ -214,12 +214,12 @@ func unique(in []int) []int {
 
 // nearestSentence gives the sentence that is nearest to the question, "" where
 // that cannot be told.
-func (m *Models) nearestSentence(ctx context.Context, class string, question []float32, sentences []string) string {
+func (m *Models) nearestSentence(ctx context.Context, in shelf, question []float32, sentences []string) string {
 	sentences = sentences[:min(len(sentences), batchTexts)]
 	if len(sentences) < 2 {
 		return ""
 	}
-	vectors, err := m.vectors(ctx, class, sentences)
+	vectors, err := m.vectors(ctx, in, sentences)
 	if err != nil || len(vectors[0]) != len(question) {
 		return ""
 	}

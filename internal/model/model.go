@@ -58,8 +58,9 @@ const (
 type Trace struct {
 	// Asked is told of each request to an endpoint, and of each that was not made
 	// since the endpoint is left alone or too many are under way: which endpoint
-	// (embeddings or chat), the outcome, and how long it took. err is for the
-	// operator's log. It has no key in it and nothing of a page.
+	// (embeddings or chat), the outcome, and how long it took. Of several at once it
+	// is told of the first that fails, and not of those that are ended by that. err is
+	// for the operator's log. It has no key in it and nothing of a page.
 	Asked func(endpoint string, outcome Outcome, took time.Duration, err error)
 
 	// Checked is told of each answer of the chat model that was read: how many
@@ -73,7 +74,11 @@ type Trace struct {
 // Ask is a question to a content.
 type Ask struct {
 	Class      string // of the caller
-	Restricted bool   // no warning names a host
+	Restricted bool   // changes nothing: no warning names a host, whoever reads it
+
+	// Secret says that nothing of the content may be kept: the cache is neither read
+	// nor written.
+	Secret bool
 
 	Text     digest.Text
 	Question string
@@ -204,7 +209,7 @@ func (m *Models) Digest(ctx context.Context, a Ask) (sift.Digest, []sift.Warning
 		if err == nil {
 			p = better
 		} else {
-			warnings = append(warnings, m.embeddings.warning(err, a.Restricted, "the passages were ranked by their words alone"))
+			warnings = append(warnings, m.embeddings.warning(err, "the passages were ranked by their words alone"))
 		}
 	}
 	if m.chat != nil && len(p.order) > 0 && ctx.Err() == nil {
@@ -216,7 +221,7 @@ func (m *Models) Digest(ctx context.Context, a Ask) (sift.Digest, []sift.Warning
 		if !p.answered {
 			instead = "that nothing answers was decided without it"
 		}
-		warnings = append(warnings, m.chat.warning(err, a.Restricted, instead))
+		warnings = append(warnings, m.chat.warning(err, instead))
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return sift.Digest{}, nil, sift.Fail(sift.CodeCancel, "the caller went away").WithCause(ctx.Err())

@@ -63,6 +63,7 @@ const (
 const (
 	Dimensions   Kind = "dimensions"   // one vector is shorter
 	Shorter      Kind = "shorter"      // all are, from now on
+	Uneven       Kind = "uneven"       // those of one request are as long as each other, and not as those of the next
 	NotANumber   Kind = "nan"          // a number that is none
 	Zeros        Kind = "zeros"        // a vector without a direction
 	Missing      Kind = "missing"      // one vector too few
@@ -126,6 +127,7 @@ type Server struct {
 	now, most  int
 	opened     int
 	hold       chan struct{}
+	uneven     int
 }
 
 // Start starts a server on a loopback address.
@@ -367,11 +369,17 @@ func (s *Server) embed(body []byte, f Fault) (any, error) {
 		Embedding any    `json:"embedding"`
 	}
 	var data []item
+	s.mu.Lock()
+	s.uneven++
+	odd := s.uneven % 64
+	s.mu.Unlock()
 	for i, text := range req.Input {
 		v := s.Vector(text)
 		switch {
 		case f.Kind == Dimensions && i == len(req.Input)-1, f.Kind == Shorter:
 			v = v[:len(v)/2]
+		case f.Kind == Uneven:
+			v = v[odd:]
 		case f.Kind == Zeros && i == 0:
 			v = make([]float64, len(v))
 		case f.Kind == Unlike:
