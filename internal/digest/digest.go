@@ -333,8 +333,9 @@ func (k *Ranking) Lead(i int) string {
 func (k *Ranking) Sentences(i int) []string {
 	c := k.scored[i]
 	var out []string
-	for s := range sentencesOf(k.r.t.Content[c.from:c.to]) {
-		if s = clip(strings.TrimSpace(s), answerChars); s != "" {
+	text := k.r.t.Content[c.from:c.to]
+	for at := range sentencesOf(text) {
+		if s := clip(strings.TrimSpace(text[at.from:at.to]), answerChars); s != "" {
 			out = append(out, s)
 		}
 	}
@@ -416,16 +417,20 @@ func (k *Ranking) order() (order []scored, firsts int) {
 }
 
 // pick chooses passages within the budget, in order, none that says what another
-// has said.
+// has said. Where the first is longer than the budget it is cut: something is
+// given whatever the budget is.
 func (k *Ranking) pick(order []scored) []scored {
 	var picked []scored
 	var said []shingles
 	left := k.options.MaxChars
-	for _, s := range order {
-		size := int(s.end - s.start)
+	for i, s := range order {
 		if len(picked) == k.options.MaxPassages {
 			break
 		}
+		if i == 0 {
+			s = k.r.cut(s, left)
+		}
+		size := int(s.end - s.start)
 		if size > left {
 			continue
 		}
@@ -439,6 +444,52 @@ func (k *Ranking) pick(order []scored) []scored {
 	return picked
 }
 
+// cut leaves n characters of a passage: from the sentence on that has most of the
+// question, and what stands before it if there is room, up to the end of a word.
+func (r *ranking) cut(s scored, n int) scored {
+	if int(s.end-s.start) <= n {
+		return s
+	}
+	text := r.t.Content[s.from:s.to]
+	best := r.bestSentence(s)
+	from := best.from + len(text[best.from:]) - len(strings.TrimLeftFunc(text[best.from:], unicode.IsSpace))
+	end := strings.TrimRightFunc(text, unicode.IsSpace)
+	for at := range sentencesOf(text) { // the first from which on all fits
+		start := at.from + len(text[at.from:]) - len(strings.TrimLeftFunc(text[at.from:], unicode.IsSpace))
+		if start < from && utf8.RuneCountInString(end[min(start, len(end)):]) <= n {
+			from = start
+		}
+	}
+	part := upTo(end[min(from, len(end)):], n)
+	//nolint:gosec // within the passage
+	s.start += uint32(utf8.RuneCountInString(text[:from]))
+	s.from += uint32(from)                                 //nolint:gosec // likewise
+	s.to = s.from + uint32(len(part))                      //nolint:gosec // likewise
+	s.end = s.start + uint32(utf8.RuneCountInString(part)) //nolint:gosec // likewise
+	return s
+}
+
+// upTo cuts s behind at most n characters: behind a word, or where there is no
+// such place in the second half, between two characters as a reader sees them.
+func upTo(s string, n int) string {
+	end := 0
+	for ; n > 0 && end < len(s); n-- {
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	if end == len(s) {
+		return s
+	}
+	if r, _ := utf8.DecodeRuneInString(s[end:]); !unicode.IsSpace(r) {
+		if i := strings.LastIndexFunc(s[:end], unicode.IsSpace); i > end/2 {
+			end = i
+		} else {
+			end = wholeCharacter(s, end)
+		}
+	}
+	return strings.TrimRightFunc(s[:end], unicode.IsSpace)
+}
+
 // answerChars bounds the answer.
 const answerChars = 400
 
@@ -449,6 +500,13 @@ const givenShare = 0.3
 // sentence gives the sentence, the item, the line or the row of a passage that
 // has most of the question.
 func (r *ranking) sentence(c scored) string {
+	text := r.t.Content[c.from:c.to]
+	at := r.bestSentence(c)
+	return clip(strings.TrimFunc(text[at.from:at.to], unicode.IsSpace), answerChars)
+}
+
+// bestSentence says where it is.
+func (r *ranking) bestSentence(c scored) span {
 	text := r.t.Content[c.from:c.to]
 	has := make([]float64, len(r.q.units))
 	l := lexer{emit: func(t token) {
@@ -462,17 +520,17 @@ func (r *ranking) sentence(c scored) string {
 	l.run(r.reader.of(r.t.Content[c.lead[0]:c.lead[1]]))
 	l.run(r.reader.of(headerOf(text)))
 	given := slices.Clone(has)
-	best, score := text, -1.0
-	for part := range sentencesOf(text) {
+	best, score := span{0, len(text)}, -1.0
+	for at := range sentencesOf(text) {
 		clear(has)
-		words := l.run(r.reader.of(part))
+		words := l.run(r.reader.of(text[at.from:at.to]))
 		v := 0.0
 		for i, n := range has {
 			v += n * r.unit[i] * (1 - (1-givenShare)*given[i])
 		}
 		if words > 2 && v > score {
-			best, score = part, v
+			best, score = at, v
 		}
 	}
-	return clip(strings.TrimFunc(best, unicode.IsSpace), answerChars)
+	return best
 }

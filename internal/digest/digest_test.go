@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -260,6 +261,39 @@ func TestTheBudgetIsHeldWhateverItIs(t *testing.T) {
 	}
 }
 
+func TestWhatIsAnsweredIsAnsweredWithinAnyBudget(t *testing.T) {
+	const question = "How long is a backup kept before it is deleted?"
+	for _, content := range []string{
+		manual,
+		strings.ReplaceAll(manual, "## ", "\n"), // one long section
+		"## Backups\n\n" + strings.Repeat("Nothing of that is said here, in a sentence that has no end, ", 30) + "though backups are kept for thirty days and then deleted.\n",
+		"## 备份\n\n" + strings.Repeat("我们在夜里备份所有的数据", 40) + " backups kept deleted",
+	} {
+		text := markdown(content)
+		for chars := 1; chars < 700; chars += 1 + chars/20 {
+			d := extract(t, text, question, Options{MaxChars: chars})
+			if len(d.Passages) == 0 || strings.HasPrefix(d.Answer, "Nothing on this page") {
+				t.Fatalf("nothing within %d characters: %+v", chars, d)
+			}
+			runes := []rune(content)
+			for _, p := range d.Passages {
+				if p.Text != strings.TrimSpace(p.Text) || chars > 40 && p.Start > 0 && letter(runes[p.Start-1]) && letter(runes[p.Start]) {
+					t.Errorf("%d characters: %q begins in a word", chars, p.Text)
+				}
+				if chars > 40 && p.End < len(runes) && letter(runes[p.End-1]) && letter(runes[p.End]) {
+					t.Errorf("%d characters: %q ends in a word", chars, p.Text)
+				}
+			}
+			if all := fmt.Sprint(d.Passages); chars > 60 && content == manual && !strings.Contains(all, "kept for thirty days") {
+				t.Errorf("%d characters: the sentence that answers is not among %s", chars, all)
+			}
+		}
+	}
+}
+
+// letter says that r is one of a word that is parted from the next by a space.
+func letter(r rune) bool { return r < 0x3000 && unicode.IsLetter(r) }
+
 func TestWordsOfTheHeadingsCount(t *testing.T) {
 	text := markdown("# Guide\n\n## Linux\n\nRun the script as root, it takes a minute.\n\n## Windows\n\nRun the script as administrator, it takes a minute.\n")
 	if d := extract(t, text, "run the script on Windows", Options{MaxPassages: 1}); len(d.Passages) != 1 || !strings.Contains(d.Passages[0].Text, "administrator") {
@@ -307,7 +341,9 @@ func TestFormsOfAWordAreFoundInEachLanguage(t *testing.T) {
 		{"th", "สำรองข้อมูลเก็บไว้สามสิบวัน\n\nประตูปิดตอนแปดโมง", "ข้อมูลสำรองเก็บกี่วัน", "สำรอง"},
 		{"en", "The Téléphérique opens at eight.\n\nDoors close.", "when does the telepherique open", "Téléphérique"},
 	} {
-		r, err := Rank(t.Context(), Text{Content: c.content, Language: c.language}, c.question, Options{MaxChars: 60})
+		text := markdown("# 1\n\n" + strings.Replace(c.content, "\n\n", "\n\n# 2\n\n", 1) + "\n")
+		text.Language = c.language
+		r, err := Rank(t.Context(), text, c.question, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

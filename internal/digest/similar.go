@@ -65,10 +65,10 @@ func headerOf(text string) string {
 	return ""
 }
 
-// sentencesOf gives the sentences of a passage, or its lines where they are
-// items, rows or code. The header row of a table is none.
-func sentencesOf(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
+// sentencesOf gives where the sentences of a passage are, or its lines where they
+// are items, rows or code. The header row of a table is none.
+func sentencesOf(text string) iter.Seq[span] {
+	return func(yield func(span) bool) {
 		var para strings.Builder
 		from := 0
 		give := func(to int) bool {
@@ -78,7 +78,7 @@ func sentencesOf(text string) iter.Seq[string] {
 			para.Reset()
 			it := sentences.FromString(oneLine(text[from:to]))
 			for it.Next() {
-				if !yield(text[from+it.Start() : from+it.End()]) {
+				if !yield(span{from + it.Start(), from + it.End()}) {
 					return false
 				}
 			}
@@ -98,7 +98,7 @@ func sentencesOf(text string) iter.Seq[string] {
 					return
 				}
 				skip := trimmed == "" || trimmed == header || fenceOf(trimmed) != "" || delimiter(trimmed)
-				if !skip && !yield(line) {
+				if !skip && !yield(span{at, at + len(line)}) {
 					return
 				}
 			} else {

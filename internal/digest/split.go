@@ -33,7 +33,10 @@ type sizes struct {
 	small  int // a piece that is shorter looks for a neighbour
 }
 
+// sizesFor gives the sizes for a budget. A small one makes no small pieces, of
+// which none would have enough of a question: what is handed out is cut then.
 func sizesFor(budget int) sizes {
+	budget = max(budget, leastChars)
 	return sizes{target: min(targetChars, budget), whole: min(wholeChars, budget), hard: min(hardChars, budget), small: min(smallChars, budget/8)}
 }
 
@@ -43,6 +46,7 @@ const (
 	hardChars   = 2000
 	leadChars   = 300 // an introduction that is longer is a paragraph by itself
 	smallChars  = 150
+	leastChars  = 300
 )
 
 // blockKind is what a run of lines is.

@@ -271,7 +271,7 @@ func (p plan) read(k *digest.Ranking) []sift.Passage {
 	return k.DigestOf(digest.Choice{Method: sift.DigestLLM, Order: p.order, Scores: p.scores}).Passages
 }
 
-// indexOf finds a passage of a digest in its ranking.
+// indexOf finds a passage of a digest, which may be cut, in its ranking.
 func indexOf(k *digest.Ranking, p sift.Passage) int {
-	return slices.IndexFunc(k.Passages, func(o sift.Passage) bool { return o.Start == p.Start && o.End == p.End })
+	return slices.IndexFunc(k.Passages, func(o sift.Passage) bool { return o.Start <= p.Start && p.End <= o.End })
 }
