@@ -98,16 +98,28 @@ func decideCharset(body []byte, contentType string, markup, partial bool) charse
 		}
 		return cs, true
 	}
-	if cs, ok := declared(headerLabel(contentType), fromHeader); ok {
+	// Bytes that are plainly two or four a character hold no declaration that
+	// could be read before they are decoded, and are nothing else, whatever the
+	// header says.
+	header := headerLabel(contentType)
+	if cs, ok := wideText(body); ok {
+		if said, ok := lookup(header); ok && said.name == cs.name {
+			cs.from = fromHeader
+		} else if ok {
+			cs.guess = "the bytes are not the declared " + said.name + "; read as " + cs.name
+		}
 		return cs
 	}
-	// Bytes that are plainly two or four a character hold no declaration that
-	// could be read before they are decoded.
-	if cs, ok := wideText(body); ok {
+	head := body[:min(len(body), prescanBytes)]
+	if markup && doubtfulHeader(header, head, body, partial) {
+		doubt = "the header names another character set than the page, whose own fits; "
+	} else if cs, ok := declared(header, fromHeader); ok {
+		return cs
+	}
+	if cs, ok := declared(styleLabel(head), fromMeta); ok {
 		return cs
 	}
 	if markup {
-		head := body[:min(len(body), prescanBytes)]
 		if isXML(contentType) {
 			if cs, ok := declared(xmlLabel(head), fromXML); ok {
 				return cs
@@ -125,12 +137,25 @@ func decideCharset(body []byte, contentType string, markup, partial bool) charse
 
 // lookup finds the encoding that browsers use for a label.
 func lookup(label string) (charset, bool) {
+	label, _, _ = strings.Cut(label, ",") // of two headers in one
 	label = strings.ToLower(strings.Trim(label, " \t\r\n\f\"'"))
 	if label == "" || len(label) > longestLabel {
 		return charset{}, false
 	}
-	if label == "x-user-defined" {
+	switch label {
+	case "x-user-defined":
 		label = "windows-1252" // in a declaration; it maps bytes to private characters otherwise
+	// Not in the table of browsers, but plain all the same.
+	case "utf8mb4", "utf8mb3", "utf-8-sig", "utf_8", "cp65001":
+		label = "utf-8"
+	case "cp936", "ms936", "windows-936", "gb18030-2000", "gb18030-2005", "gb18030-2022":
+		label = "gb18030"
+	case "cp932", "windows-932":
+		label = "shift_jis"
+	case "cp949", "ms949", "uhc":
+		label = "euc-kr"
+	case "cp950", "ms950", "windows-950":
+		label = "big5"
 	}
 	enc, err := htmlindex.Get(label)
 	if err != nil {
@@ -215,7 +240,7 @@ func wideText(body []byte) (charset, bool) {
 	case even*10 >= quarter*2*3 && odd*50 < quarter*2:
 		cs = charset{name: "utf-16be", enc: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}
 	default:
-		return charset{}, false
+		return wideForeign(sample)
 	}
 	text, err := cs.enc.NewDecoder().Bytes(sample)
 	if err != nil {
@@ -235,6 +260,111 @@ func wideText(body []byte) (charset, bool) {
 	return cs, true
 }
 
+// wideForeign recognises UTF-16 without a mark whose characters have no zero
+// bytes: those of any script but the Latin. Bytes that could be text in any other
+// way are not looked at, because two ASCII letters make a Chinese character. Here
+// nearly all must be of scripts in wide use, and there must be signs between the
+// words; of random bytes only half are, and of programs and sounds fewer.
+func wideForeign(sample []byte) (charset, bool) {
+	if isTextual(sample) {
+		return charset{}, false
+	}
+	for _, c := range []charset{
+		{name: "utf-16le", from: fromContent, enc: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
+		{name: "utf-16be", from: fromContent, enc: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
+	} {
+		all, bad, signs := 0, 0, 0
+		kinds := [8]int{}
+		for i := 0; i+1 < len(sample); i += 2 {
+			u := rune(sample[i]) | rune(sample[i+1])<<8
+			if c.name == "utf-16be" {
+				u = rune(sample[i])<<8 | rune(sample[i+1])
+			}
+			all++
+			switch {
+			case u == ' ' || u == '\n' || u == '\r' || u == '\t' || u >= 0x3000 && u <= 0x3002 || u == 0xff0c || u == ',' || u == '.':
+				signs++
+			case u >= 0x21 && u < 0x7f, u >= 0xa0 && u < 0x250, u >= 0x2010 && u < 0x2070, u >= 0x3003 && u < 0x3040, u >= 0xff01 && u < 0xffef:
+			case u >= 0x370 && u < 0x530: // Greek, Cyrillic
+				kinds[0]++
+			case u >= 0x590 && u < 0x700: // Hebrew, Arabic
+				kinds[1]++
+			case u >= 0x900 && u < 0xe00: // of India
+				kinds[2]++
+			case u >= 0xe00 && u < 0xf00: // Thai, Lao
+				kinds[3]++
+			case u >= 0x3040 && u < 0x3100: // Japanese syllables
+				kinds[4]++
+			case u >= 0x4e00 && u < 0xa000: // Chinese characters
+				kinds[5]++
+			case u >= 0xac00 && u < 0xd7a4: // Korean
+				kinds[6]++
+			default:
+				bad++
+			}
+		}
+		scripts, foreign := 0, 0
+		for _, n := range kinds {
+			foreign += n
+			if n*100 > all {
+				scripts++
+			}
+		}
+		if all >= 16 && bad*50 <= all && signs*100 >= all && foreign*10 >= all && scripts <= 3 {
+			return c, true
+		}
+	}
+	return charset{}, false
+}
+
+// doubtfulHeader says whether a header that names a character set stands against
+// a page that says utf-8 and is: servers have a default that they put on
+// everything.
+func doubtfulHeader(header string, head, body []byte, partial bool) bool {
+	cs, ok := lookup(header)
+	if !ok || cs.enc == nil || utf8Sequences(body, partial) == 0 {
+		return false
+	}
+	for _, label := range []string{metaLabel(head), xmlLabel(head)} {
+		if said, ok := lookup(label); ok {
+			return said.name == "utf-8"
+		}
+	}
+	return false
+}
+
+// utf8Sequences counts the characters beyond ASCII of bytes that are well-formed
+// UTF-8, and gives 0 for those that are not.
+func utf8Sequences(b []byte, partial bool) int {
+	if partial {
+		b = trimTail(b)
+	}
+	if !utf8.Valid(b) {
+		return 0
+	}
+	n := 0
+	for _, c := range b {
+		if c >= 0xc0 {
+			n++
+		}
+	}
+	return n
+}
+
+// styleLabel reads the rule that a style sheet names its character set with. It
+// must be written in exactly this way.
+func styleLabel(head []byte) string {
+	rest, ok := bytes.CutPrefix(head, []byte(`@charset "`))
+	if !ok {
+		return ""
+	}
+	label, _, ok := bytes.Cut(rest[:min(len(rest), 128)], []byte(`";`))
+	if !ok {
+		return ""
+	}
+	return asWritten(string(label))
+}
+
 // contradiction says why a declared character set cannot be that of the bytes,
 // or "". It speaks up only when they plainly say something else: one stray
 // byte does not turn a page over.
@@ -249,6 +379,17 @@ func contradiction(cs charset, body []byte, partial bool) string {
 		sample := body[:min(len(body), 4096)]
 		if bytes.IndexByte(sample, 0) < 0 && len(sample) > 0 && utf8.Valid(trimTail(sample)) {
 			return "the bytes are not the declared utf-16; "
+		}
+	default:
+		// Text in another character set does not turn out as well-formed UTF-8,
+		// but for a word or two.
+		least := 4
+		switch cs.name {
+		case "gb18030", "big5", "euc-kr", "euc-jp", "shift_jis":
+			least = 10
+		}
+		if utf8Sequences(body, partial) >= least {
+			return "the bytes are utf-8, not the declared " + cs.name + "; "
 		}
 	}
 	return ""
@@ -412,9 +553,10 @@ func contentLabel(content string) string {
 
 // detect decides by the bytes alone.
 func detect(body []byte, doubt string, partial bool) charset {
-	valid := body
-	if partial {
-		valid = trimTail(body)
+	// A last character that is cut says nothing about the others.
+	valid := trimTail(body)
+	if !partial && isASCII(valid) {
+		valid = body
 	}
 	if utf8.Valid(valid) {
 		if enc, ok := escaped(body); ok {
@@ -434,7 +576,7 @@ func detect(body []byte, doubt string, partial bool) charset {
 		doubt = "no character set is declared; "
 	}
 	// Mostly well-formed: UTF-8 with a few stray bytes.
-	if good, bad := countUTF8(body, partial); good > 10*bad {
+	if good, bad := countUTF8(valid, partial); good > 10*bad || good > 1 && good >= 2*bad {
 		return charset{name: "utf-8", from: fromContent, guess: doubt + "read as utf-8, which fits nearly all of it"}
 	}
 	if cs, ok := statistics(body); ok {
