@@ -364,24 +364,45 @@ func (k *Ranking) digest(method sift.DigestMethod, order []scored, firsts int) s
 
 // nothing says that the question is not answered, and as far as it is known why.
 func (k *Ranking) nothing() string {
-	var missing []string
-	for i, p := range k.q.phrases {
-		if !hasPhrase(phraseForm(k.r.reader.of(k.r.t.Content)), p) {
-			missing = append(missing, `"`+clip(k.q.quoted[i], 80)+`"`)
-		}
-	}
+	const says = "Nothing on this page answers the question."
+	missing := k.missing()
 	if len(missing) == 0 {
-		for i, u := range k.q.units {
-			if k.r.absent[i] && utf8.RuneCountInString(u.text) > 1 && len(missing) < 8 && !slices.Contains(missing, u.text) {
-				missing = append(missing, u.text)
-			}
-		}
+		return says
 	}
-	if len(missing) == 0 {
-		return "Nothing on this page answers the question."
-	}
-	return "Nothing on this page answers the question. Not on the page: " + strings.Join(missing, ", ") + "."
+	return says + " Not on the page: " + strings.Join(missing, ", ") + "."
 }
+
+// missing gives what was asked for and is not on the page, as it was written. A
+// reader who looks for it finds no such word.
+func (k *Ranking) missing() []string {
+	content := k.r.reader.of(k.r.t.Content)
+	page := phraseForm(content)
+	var out []string
+	for i, p := range k.q.phrases {
+		if !hasPhrase(page, p) {
+			out = append(out, `"`+clip(k.q.quoted[i], 80)+`"`)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for i, u := range k.q.units {
+		if !k.r.absent[i] || utf8.RuneCountInString(u.shown) < 2 || slices.Contains(out, u.shown) {
+			continue
+		}
+		form := phraseForm(u.shown)
+		if form == "" && strings.Contains(content, u.shown) || form != "" && hasPhrase(page, form) {
+			continue // it is there, in a place that does not count as a word
+		}
+		if out = append(out, u.shown); len(out) == missingMax {
+			break
+		}
+	}
+	return out
+}
+
+// missingMax bounds how many words are named that are not on the page.
+const missingMax = 8
 
 // firsts gives for each question in one that is answered its best passage, by
 // score.

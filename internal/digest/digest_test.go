@@ -152,9 +152,12 @@ func TestADigestIsWrittenAsTheContractSays(t *testing.T) {
 
 func TestNothingIsAnAnswerOfItsOwn(t *testing.T) {
 	for question, want := range map[string]string{
-		"Which Kubernetes operators are allowed?":    "Nothing on this page answers the question. Not on the page: kubernetes, operators, allowed.",
+		"Which Kubernetes operators are allowed?":    "Nothing on this page answers the question. Not on the page: Kubernetes, operators, allowed.",
 		`Does it say "kept for ever" of backups?`:    `Nothing on this page answers the question. Not on the page: "kept for ever".`,
-		"Wann wurde der Eiffelturm in Paris gebaut?": "Nothing on this page answers the question. Not on the page: eiffelturm, paris, gebaut.",
+		"Wann wurde der Eiffelturm in Paris gebaut?": "Nothing on this page answers the question. Not on the page: Eiffelturm, Paris, gebaut.",
+		"Is macOS or x86-64 supported ???":          "Nothing on this page answers the question. Not on the page: macOS, x86-64, supported.",
+		"Which ISO-8859-1 goes with BAKE-opt/keepers?": "Nothing on this page answers the question. Not on the page: ISO-8859-1, goes, BAKE-opt/keepers.",
+		"Is it overloaded by != or === or <=>?":      "Nothing on this page answers the question. Not on the page: overloaded, !=, ===, <=>.",
 		"how does one bake sourdough bread at home":  "Nothing on this page answers the question. Not on the page: bake, sourdough, bread, home.",
 	} {
 		d := extract(t, markdown(manual), question, Options{})

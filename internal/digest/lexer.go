@@ -12,7 +12,8 @@ type token struct {
 	text string
 	pos  int // which word of the text it is; the forms of one word share it
 	kind tokenKind
-	at   int // byte of the text at which it begins
+	at   int // byte of the text at which it begins, and at which it ends
+	end  int
 
 	words  int // of a whole: how many words it is; 0 for a form of one word
 	second int // of two characters: byte at which the second begins
@@ -186,15 +187,26 @@ func operatorSign(c byte) bool {
 }
 
 // operator emits an operator of two or three signs, such as := or &&, that stands
-// between spaces. It is not a word: it has the place of the next one.
+// by itself. It is not a word: it has the place of the next one. The signs that end
+// a sentence are no part of it.
 func (l *lexer) operator(s string, i int) int {
 	end := i
 	for end < len(s) && operatorSign(s[end]) {
 		end++
 	}
-	free := (i == 0 || s[i-1] <= ' ') && (end == len(s) || s[end] <= ' ' || s[end] == ',' || s[end] == ')')
-	if n := end - i; free && (n == 2 || n == 3) {
-		l.emit(token{text: s[i:end], pos: l.pos, kind: tokenWhole, at: i})
+	free := (i == 0 || s[i-1] <= ' ' || strings.IndexByte("([{\"'`", s[i-1]) >= 0) && (end == len(s) || s[end] <= ' ' || strings.IndexByte(",;)]}\"'`", s[end]) >= 0)
+	run := s[i:end]
+	if less := strings.TrimRight(run, "?!.:"); less != run {
+		last := strings.TrimSpace(s[end:]) == "" // of the whole text
+		switch {
+		case len(less) > 1, len(less) == 1 && last:
+			run = less
+		case strings.Trim(run, "?!") == "" && (len(run) > 2 || last):
+			run = "" // "why???"
+		}
+	}
+	if n := len(run); free && (n == 2 || n == 3) {
+		l.emit(token{text: run, pos: l.pos, kind: tokenWhole, at: i, end: i + n})
 	}
 	return end
 }
@@ -218,7 +230,7 @@ func (l *lexer) give(s string, start, end int, apostrophe bool) {
 		if len(l.parts) > 1 && utf8.RuneCountInString(text) < 2 && !apostrophe {
 			continue // the x of x86 says nothing by itself
 		}
-		l.emit(token{text: l.fold(text), pos: l.pos, kind: tokenPart, at: p.from})
+		l.emit(token{text: l.fold(text), pos: l.pos, kind: tokenPart, at: p.from, end: p.to})
 		l.pos++
 		parts++
 	}
@@ -228,7 +240,7 @@ func (l *lexer) give(s string, start, end int, apostrophe bool) {
 	whole := s[start:end]
 	tail := signs(s, end, whole)
 	dashes := dashesBefore(s, start)
-	t := token{text: l.fold(whole), pos: first, kind: tokenWhole, at: start, words: l.pos - first}
+	t := token{text: l.fold(whole), pos: first, kind: tokenWhole, at: start, end: end + len(tail), words: l.pos - first}
 	if tail != "" {
 		t.text += tail
 	}
@@ -237,6 +249,7 @@ func (l *lexer) give(s string, start, end int, apostrophe bool) {
 	}
 	if dashes > 0 {
 		t.text = s[start-dashes:start] + t.text
+		t.at = start - dashes
 		l.emit(t)
 	}
 }
@@ -244,16 +257,17 @@ func (l *lexer) give(s string, start, end int, apostrophe bool) {
 // number emits a number. 1,000 is 1000; 1.22.3 is also 1.22, because a question
 // about a version names it so. In a compound, one or two digits say nothing.
 func (l *lexer) number(text string, at int, inCompound bool) {
+	end := at + len(text)
 	if strings.IndexByte(text, ',') >= 0 {
 		text = strings.ReplaceAll(text, ",", "")
 	}
 	if inCompound && len(text) < 3 {
 		return
 	}
-	l.emit(token{text: text, pos: l.pos, kind: tokenPart, at: at})
+	l.emit(token{text: text, pos: l.pos, kind: tokenPart, at: at, end: end})
 	if dot := strings.IndexByte(text, '.'); dot >= 0 {
 		if second := strings.IndexByte(text[dot+1:], '.'); second > 0 {
-			l.emit(token{text: text[:dot+1+second], pos: l.pos, kind: tokenWhole, at: at})
+			l.emit(token{text: text[:dot+1+second], pos: l.pos, kind: tokenWhole, at: at, end: end})
 		}
 	}
 	l.pos++
@@ -328,13 +342,13 @@ func (l *lexer) grams(s string, i int) int {
 			cur.to = i
 		}
 		if n++; n > 1 {
-			l.emit(token{text: foldUnicode(s[prev.from:cur.to]), pos: l.pos, kind: tokenGram, at: prev.from, second: cur.from})
+			l.emit(token{text: foldUnicode(s[prev.from:cur.to]), pos: l.pos, kind: tokenGram, at: prev.from, end: cur.to, second: cur.from})
 			l.pos++
 		}
 		prev = cur
 	}
 	if n == 1 {
-		l.emit(token{text: foldUnicode(s[prev.from:prev.to]), pos: l.pos, kind: tokenGram, at: prev.from})
+		l.emit(token{text: foldUnicode(s[prev.from:prev.to]), pos: l.pos, kind: tokenGram, at: prev.from, end: prev.to})
 		l.pos++
 	}
 	return i

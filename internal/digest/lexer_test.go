@@ -52,6 +52,13 @@ func TestWordsAreCutAndCompoundsKept(t *testing.T) {
 		{"Ёлка", "елка"},
 		{"naïve cafe\u0301", "naïve café"},
 		{"…—!?", ""},
+		{"can maps be compared with ==?", "can maps be compared with =="},
+		{"use `==`, (!=) or \"<=\". a := b?", "use == != or <= a := b"},
+		{"is it &&!", "is it &&"},
+		{"is it <?", "is it"},
+		{"why??? really?! ??", "why really"},
+		{"what does ?? do", "what does ?? do"},
+		{"what are ... and ?: for", "what are ... and ?: for"},
 	} {
 		if diff := cmp.Diff(c.want, strings.Join(words(c.in), " ")); diff != "" {
 			t.Errorf("%s: %s", c.in, diff)
@@ -91,7 +98,7 @@ func FuzzWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		last, total := 0, 0
 		l := lexer{emit: func(tok token) {
-			if tok.text == "" || tok.pos < 0 || tok.at < 0 || tok.at >= len(s) {
+			if tok.text == "" || tok.pos < 0 || tok.at < 0 || tok.end <= tok.at || tok.end > len(s) {
 				t.Fatalf("token %+v of %q", tok, s)
 			}
 			if !utf8.ValidString(tok.text) && utf8.ValidString(s) {

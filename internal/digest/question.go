@@ -32,6 +32,7 @@ type question struct {
 // asked is one word of a question, or one character of a script without spaces.
 type asked struct {
 	text   string
+	shown  string // as it was written, of a part the whole; "": nobody would look for it
 	whole  string // the compound it is a part of
 	aspect int
 	weight float64
@@ -181,7 +182,7 @@ func hasPhrase(form, phrase string) bool {
 // words reads the words of a question. all says that stop words count too.
 func (q *question) words(text string, kept []span, all bool) {
 	bounds := q.splitAspects(text)
-	r := questionReader{q: q, byKey: make(map[string]int), seen: make(map[string]int), env: snowballstem.NewEnv("")}
+	r := questionReader{q: q, text: text, byKey: make(map[string]int), seen: make(map[string]int), env: snowballstem.NewEnv("")}
 	var tokens []token
 	l := lexer{emit: func(t token) { tokens = append(tokens, t) }}
 	l.run(blankGrams(text))
@@ -232,6 +233,7 @@ func (q *question) words(text string, kept []span, all bool) {
 // questionReader collects the words of a question.
 type questionReader struct {
 	q      *question
+	text   string
 	byKey  map[string]int // terms
 	seen   map[string]int // units
 	env    *snowballstem.Env
@@ -241,13 +243,13 @@ type questionReader struct {
 }
 
 // unit gives the word, which may have been there already.
-func (r *questionReader) unit(text string, weight float64, pos int) int {
-	if u, ok := r.seen[text]; ok && r.q.units[u].aspect == r.aspect {
+func (r *questionReader) unit(t token, weight float64) int {
+	if u, ok := r.seen[t.text]; ok && r.q.units[u].aspect == r.aspect {
 		return u
 	}
 	u := len(r.q.units)
-	r.q.units = append(r.q.units, asked{text: text, aspect: r.aspect, weight: weight, pos: pos})
-	r.seen[text] = u
+	r.q.units = append(r.q.units, asked{text: t.text, shown: r.text[t.at:t.end], aspect: r.aspect, weight: weight, pos: t.pos})
+	r.seen[t.text] = u
 	return u
 }
 
@@ -275,7 +277,7 @@ func (r *questionReader) answers(key string, kind tokenKind, weight float64, uni
 }
 
 func (r *questionReader) word(t token, weight, termWeight float64) {
-	r.answers(t.text, t.kind, termWeight, r.unit(t.text, weight, t.pos), 1)
+	r.answers(t.text, t.kind, termWeight, r.unit(t, weight), 1)
 }
 
 // compound makes the whole of a compound answer to each of its words.
@@ -291,7 +293,7 @@ func (r *questionReader) compound(t token) {
 		}
 	}
 	if n == 0 { // its parts say nothing: they are stop words, or letters
-		r.answers(t.text, tokenWhole, weight, r.unit(t.text, 1, t.pos), 1)
+		r.answers(t.text, tokenWhole, weight, r.unit(t, 1), 1)
 		return
 	}
 	for i, u := range r.q.units {
@@ -312,7 +314,7 @@ func (r *questionReader) part(t, whole token) {
 	u, ok := r.seen[key]
 	if !ok || r.q.units[u].aspect != r.aspect {
 		u = len(r.q.units)
-		r.q.units = append(r.q.units, asked{text: t.text, aspect: r.aspect, weight: weight, pos: t.pos, whole: whole.text})
+		r.q.units = append(r.q.units, asked{text: t.text, shown: r.text[whole.at:whole.end], aspect: r.aspect, weight: weight, pos: t.pos, whole: whole.text})
 		r.seen[key] = u
 	}
 	r.answers(t.text, tokenPart, weight, u, strength)
