@@ -58,13 +58,15 @@ func magics() []magic {
 		{offset: 4, mark: "ftypM4A", name: "audio/mp4"},
 		{offset: 4, mark: "ftypqt", name: "video/quicktime"},
 		{offset: 4, mark: "ftyp", name: "video/mp4", weak: true},
-		{mark: "\x1aE\xdf\xa3", name: "video/webm"},
+		{mark: "\x1aE\xdf\xa3", name: "video/x-matroska"},
 		{mark: "FLV\x01", name: "video/x-flv"},
 		{mark: "\x00\x00\x01\xba", name: "video/mpeg"},
 		{mark: "OggS\x00", name: "application/ogg"},
 		{mark: "ID3", name: "audio/mpeg", weak: true},
 		{mark: "\xff\xfb", name: "audio/mpeg", weak: true},
 		{mark: "\xff\xf3", name: "audio/mpeg", weak: true},
+		{mark: "\xff\xf1", name: "audio/aac", weak: true},
+		{mark: "\xff\xf9", name: "audio/aac", weak: true},
 		{mark: "fLaC\x00", name: "audio/flac"},
 		{mark: "MThd\x00\x00\x00\x06", name: "audio/midi"},
 		{mark: "FORM", name: "audio/aiff", weak: true},
@@ -82,6 +84,8 @@ func magics() []magic {
 		{mark: "\xfd7zXZ\x00", name: "application/x-xz"},
 		{mark: "BZh", name: "application/x-bzip2", weak: true},
 		{mark: "\x28\xb5\x2f\xfd", name: "application/zstd"},
+		{mark: "\x04\x22\x4d\x18", name: "application/x-lz4"},
+		{mark: "LZIP\x01", name: "application/x-lzip"},
 		{mark: "MSCF\x00", name: "application/vnd.ms-cab-compressed"},
 		{offset: 257, mark: "ustar", name: "application/x-tar"},
 		{mark: "!<arch>\ndebian-binary", name: "application/vnd.debian.binary-package"},
@@ -93,6 +97,13 @@ func magics() []magic {
 		{mark: "\x00asm", name: "application/wasm"},
 		{mark: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", name: "application/x-ole-storage"},
 		{mark: "SQLite format 3\x00", name: "application/vnd.sqlite3"},
+		{mark: "PAR1", name: "application/vnd.apache.parquet", weak: true},
+		{mark: "ARROW1\x00\x00", name: "application/vnd.apache.arrow.file"},
+		{mark: "Obj\x01", name: "application/avro", weak: true},
+		{mark: "\x89HDF\r\n\x1a\n", name: "application/x-hdf5"},
+		{mark: "\x93NUMPY", name: "application/x-npy"},
+		{mark: "GGUF\x03\x00", name: "application/x-gguf"},
+		{offset: 2, mark: "\r\n", name: "application/x-python-code", weak: true},
 		{mark: "{\\rtf", name: "application/rtf"},
 		{mark: "%!PS-Adobe-", name: "application/postscript"},
 	}
@@ -116,7 +127,7 @@ func binaryType(body []byte, contentType string) string {
 	for _, m := range magics() {
 		if len(head) >= m.offset+len(m.mark) && string(head[m.offset:m.offset+len(m.mark)]) == m.mark && !(m.weak && textual) {
 			if m.name == "application/zip" {
-				return zipped(head, contentType)
+				return zipped(body, contentType)
 			}
 			return m.name
 		}
@@ -155,16 +166,35 @@ func isPDF(head []byte, contentType string, textual bool) bool {
 	return i == 0 || i > 0 && (!textual || mediaType(contentType) == "application/pdf")
 }
 
-// zipped tells the formats apart that are ZIP archives underneath.
-func zipped(head []byte, contentType string) string {
+// zipDirectory is how much of the end of an archive is searched for the names of
+// its members.
+const zipDirectory = 64 << 10
+
+// zipped tells the formats apart that are ZIP archives underneath: by the first
+// member where that is the type, else by the names of the members, which stand at
+// the end once more. Nothing is unpacked.
+func zipped(body []byte, contentType string) string {
+	head := body[:min(len(body), sniffBytes)]
+	if len(head) > 38 && bytes.HasPrefix(head[30:], []byte("mimetypeapplication/")) {
+		mt := string(head[38:min(len(head), 38+127)])
+		end := 0
+		for end < len(mt) && (isLetter(mt[end]) || mt[end] >= '0' && mt[end] <= '9' || strings.IndexByte("/.+-", mt[end]) >= 0) {
+			end++
+		}
+		// What follows is the next part of the archive, which begins with PK.
+		return strings.ToLower(strings.TrimSuffix(mt[:end], "PK"))
+	}
+	tail := body[max(0, len(body)-zipDirectory):]
+	has := func(name string) bool { return bytes.Contains(head, []byte(name)) || bytes.Contains(tail, []byte(name)) }
 	for _, f := range []struct{ name, mark string }{
-		{"application/epub+zip", "mimetypeapplication/epub+zip"},
-		{"application/vnd.oasis.opendocument", "mimetypeapplication/vnd.oasis.opendocument"},
-		{"application/vnd.openxmlformats-officedocument.wordprocessingml.document", "word/"},
-		{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xl/"},
-		{"application/vnd.openxmlformats-officedocument.presentationml.presentation", "ppt/"},
+		{"application/vnd.openxmlformats-officedocument.wordprocessingml.document", "word/document"},
+		{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xl/workbook"},
+		{"application/vnd.openxmlformats-officedocument.presentationml.presentation", "ppt/presentation"},
+		{"application/epub+zip", "META-INF/container.xml"},
+		{"application/vnd.android.package-archive", "AndroidManifest.xml"},
+		{"application/java-archive", "META-INF/MANIFEST.MF"},
 	} {
-		if bytes.Contains(head, []byte(f.mark)) {
+		if has(f.mark) {
 			return f.name
 		}
 	}
@@ -209,31 +239,73 @@ func refuse(mt string, size int, partial bool) *sift.Failure {
 	if mt == "application/pdf" {
 		return sift.Fail(sift.CodeUnsupported, "a PDF (%s, %s%d bytes) is no text by itself", mt, least, size)
 	}
+	if name := documentName(mt); name != "" {
+		return sift.Fail(sift.CodeUnsupported, "%s is not read (%s, %s%d bytes)", name, mt, least, size)
+	}
 	return sift.Fail(sift.CodeUnsupported, "%s has no text to read (%s, %s%d bytes)", describe(mt), mt, least, size)
+}
+
+// documentName names the formats that hold text which is not read, "" for
+// others.
+func documentName(mt string) string {
+	switch {
+	case strings.HasSuffix(mt, "wordprocessingml.document"), mt == "application/msword":
+		return "a Word document"
+	case strings.HasSuffix(mt, "spreadsheetml.sheet"), mt == "application/vnd.ms-excel":
+		return "an Excel workbook"
+	case strings.HasSuffix(mt, "presentationml.presentation"), mt == "application/vnd.ms-powerpoint":
+		return "a PowerPoint presentation"
+	case mt == "application/vnd.oasis.opendocument.text":
+		return "an OpenDocument text"
+	case mt == "application/vnd.oasis.opendocument.spreadsheet":
+		return "an OpenDocument spreadsheet"
+	case mt == "application/vnd.oasis.opendocument.presentation":
+		return "an OpenDocument presentation"
+	case mt == "application/epub+zip":
+		return "an EPUB book"
+	case mt == "application/rtf":
+		return "a rich text document"
+	case mt == "application/postscript":
+		return "a PostScript file"
+	case strings.Contains(mt, "officedocument"), strings.Contains(mt, "opendocument"), mt == "application/x-ole-storage":
+		return "an office document"
+	}
+	return ""
 }
 
 // describe names a class of formats for a sentence.
 func describe(mt string) string {
 	class, _, _ := strings.Cut(mt, "/")
-	switch {
-	case class == "image":
+	switch class {
+	case "image":
 		return "an image"
-	case class == "audio":
+	case "audio":
 		return "a sound file"
-	case class == "video":
+	case "video":
 		return "a video"
-	case class == "font":
+	case "font":
 		return "a font"
+	}
+	switch mt {
+	case "application/java-archive":
+		return "a Java archive"
+	case "application/vnd.android.package-archive":
+		return "an Android app"
+	case "application/wasm", "application/java-vm", "application/x-python-code":
+		return "a program"
+	case "application/vnd.sqlite3":
+		return "a database"
+	case "application/vnd.apache.parquet", "application/vnd.apache.arrow.file", "application/avro", "application/x-hdf5", "application/x-npy", "application/x-gguf":
+		return "a data file"
+	case "application/x-lz4", "application/x-lzip", "application/vnd.rar":
+		return "an archive"
+	}
+	switch {
 	case strings.HasSuffix(mt, "zip") || strings.HasSuffix(mt, "compressed") || strings.HasSuffix(mt, "tar") || strings.HasSuffix(mt, "xz") ||
 		strings.HasSuffix(mt, "bzip2") || strings.HasSuffix(mt, "zstd"):
-		if mt == "application/epub+zip" {
-			return "a book file"
-		}
 		return "an archive"
-	case strings.Contains(mt, "executable") || mt == "application/wasm" || mt == "application/java-vm" || strings.Contains(mt, "mach-binary"):
+	case strings.Contains(mt, "executable") || strings.Contains(mt, "mach-binary"):
 		return "a program"
-	case strings.Contains(mt, "officedocument") || strings.Contains(mt, "opendocument") || mt == "application/rtf" || mt == "application/x-ole-storage":
-		return "an office document"
 	}
 	return "a binary file"
 }

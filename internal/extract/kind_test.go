@@ -97,7 +97,7 @@ func TestWhatHasNoTextIsRefusedWithItsTypeAndSize(t *testing.T) {
 		{"a picture labelled text", "text/plain", noise("\x89PNG\r\n\x1a\n"), "an image has no text to read (image/png, 328 bytes)"},
 		{"a photograph", "image/jpeg", noise("\xff\xd8\xff\xe0"), "an image has no text to read (image/jpeg, 324 bytes)"},
 		{"an archive as octets", "application/octet-stream", noise("PK\x03\x04"), "an archive has no text to read (application/zip, 324 bytes)"},
-		{"a text document", "application/octet-stream", noise("PK\x03\x04word/document.xml"), "an office document has no text to read (application/vnd.openxmlformats-officedocument.wordprocessingml.document, 341 bytes)"},
+		{"a text document", "application/octet-stream", noise("PK\x03\x04word/document.xml"), "a Word document is not read (application/vnd.openxmlformats-officedocument.wordprocessingml.document, 341 bytes)"},
 		{"a PDF", "text/html", "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF (application/pdf, 15 bytes) is no text by itself"},
 		{"a PDF behind other lines", "application/pdf", "HTTP garbage\n\n%PDF-1.4\nstream", "a PDF (application/pdf, 29 bytes) is no text by itself"},
 		{"a program", "text/plain", noise("\x7fELF\x02"), "a program has no text to read (application/x-executable, 325 bytes)"},
