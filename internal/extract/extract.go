@@ -60,7 +60,7 @@ func readHTML(ctx context.Context, doc *sift.Document, text []byte, in Input) er
 	if flat {
 		warn(doc, sift.WarnDeepMarkup, "the page is nested too deeply or too large to be read as a tree; headings, paragraphs, lists, code and links are kept, tables and other structure may be lost")
 	}
-	meta := collect(root)
+	meta, seen := collect(root), observe(root)
 	if err := alive(ctx); err != nil {
 		return err
 	}
@@ -69,6 +69,7 @@ func readHTML(ctx context.Context, doc *sift.Document, text []byte, in Input) er
 	doc.Page, doc.VisibleChars = page.Body, page.VisibleChars
 	meta.fill(doc, page.Body, base, in.ContentLanguage)
 	unseen(doc, &page)
+	suspect(doc, seen, meta, &page, in)
 	if err := alive(ctx); err != nil {
 		return err
 	}
@@ -103,6 +104,7 @@ func unseen(doc *sift.Document, page *normalize.Result) {
 // empty marks a document with nothing in it.
 func empty(doc *sift.Document) *sift.Document {
 	warn(doc, sift.WarnEmpty, "the body is empty")
+	doc.Hint = sift.HintRetry
 	return doc
 }
 

@@ -21,6 +21,11 @@ type Input struct {
 	ContentLanguage string // the header as sent
 	Partial         bool   // the body was cut short
 
+	// What helps to tell a page that stands in the place of another. Neither
+	// needs to be known.
+	Status int    // of the answer; 0: not known
+	Asked  string // the URL that was asked for, before redirects
+
 	// MaxText bounds the decoded text in bytes; 0 means the constant MaxText.
 	MaxText int
 }

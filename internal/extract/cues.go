@@ -1,0 +1,296 @@
+package extract
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// A cue is what a word or phrase of a page hints at. A sentence has the cues of
+// all that it says; what counts is most often two of them together.
+type cue uint64
+
+const (
+	cueThing    cue = 1 << iota // what can be missing: a page, an article
+	cueNotFound                 // not found
+	cueGone                     // removed, no longer available
+	cue404                      // the number
+	cueError                    // error, oops
+	cueNoHits                   // of a search
+	cueAdvice                   // what pages that stand for others say to be polite
+
+	cueBot      // a bot check, in so many words
+	cueCheck    // verify, confirm, make sure
+	cueHumanity // human, robot, your browser
+	cueBlocked  // access denied
+	cueIncident // a number to quote to the administrator
+	cueWait     // just a moment
+
+	cueScripts // JavaScript
+	cueTurnOn  // enable, needs, without
+	cueLoading
+
+	cueCookies
+	cueAgree   // accept, reject, consent
+	cuePrivacy // partners, personal data
+	cueGoOn    // before you continue
+	cuePerson  // we, you
+
+	cueLogin      // log in
+	cueCredential // password, user name, register
+	cueMustLogin  // you must be logged in
+	cuePaywall    // for subscribers
+
+	cueUpkeep // down for maintenance
+
+	cueTeach     // speaks about such pages: how to
+	cueManual    // documentation
+	cueDescribes // status code, indicates
+)
+
+// cueWords is the table of words: phrases in small letters, divided by bars.
+// Signs are left out of them as they are of the text, an apostrophe without a
+// gap. A star at the end means any ending. Languages share a row: a sentence
+// seldom has words of two.
+//
+//nolint:misspell // most of it is not English
+var cueWords = [...]struct {
+	cue   cue
+	words string
+}{
+	{cueThing, "page|webpage|web page|resource|requested url|requested address|url|file|document|article|content|product|item|post|listing|profile|topic|thread|video|entry|job|offer|" +
+		"what you were looking for|what you are looking for|what youre looking for|you requested|youve requested|you are looking for|youre looking for|you were looking for|you tried to|at this location|at this address|" +
+		"seite*|inhalt|adresse|artikel|dokument|datei|produkt|beitrag|ressource|anzeige|" +
+		"contenu|document|produit|fichier|annonce|" +
+		"página|pagina|artículo|contenido|producto|recurso|documento|archivo|enlace|dirección|artigo|conteúdo|produto|endereço|arquivo|articolo|contenuto|prodotto|risorsa|indirizzo|" +
+		"strona|strony|artykuł*|zasób|zasobu|страниц*|материал|документ|товар|адрес|ресурс|файл|объявлени*|статья|сторінк*|stránk*|článek|sidan|sida|siden|side|sivu*|sayfa*|oldal*|σελίδα|" +
+		"trang|bài viết|halaman|ページ|商品|記事|页面|頁面|网页|網頁|文章|内容|內容|链接|鏈接|페이지|상품|게시물|게시글|الصفحة|صفحة|העמוד|הדף|หน้า|صفحه|पृष्ठ|पेज"},
+	{cueNotFound, "not found|notfound|cannot be found|cant be found|can not be found|could not be found|couldnt be found|was not found|wasnt found|isnt found|be located|could not locate|couldnt locate|" +
+		"cannot find|cant find|can not find|could not find|couldnt find|cant seem to find|unable to find|unable to locate|did not find|didnt find|does not exist|doesnt exist|no longer exists|does not seem to exist|" +
+		"doesnt seem to exist|not exist|nothing was found at|page missing|" +
+		"nicht gefunden|nicht finden|nicht auffindbar|existiert nicht|existiert leider nicht|existiert nicht mehr|nicht existiert|nicht vorhanden|nicht mehr vorhanden|leider nicht mehr|gibt es nicht|" +
+		"introuvable*|nexiste pas|nexiste plus|pas été trouvé*|pas trouvé*|non trouvé*|pas pu être trouvé*|plus en ligne|" +
+		"no encontrad*|no se ha encontrado|no se encontró|no se encuentra|no existe|no ha sido encontrad*|ya no existe|no pudimos encontrar|no podemos encontrar|no hemos encontrado|no hemos podido encontrar|" +
+		"não encontrad*|nao encontrad*|não foi encontrad*|não existe|não pôde ser encontrad*|não conseguimos encontrar|não pode ser encontrad*|" +
+		"non trovat*|non è stata trovata|non è stato trovato|non esiste|inesistente|non riusciamo a trovare|non è stato possibile trovare|" +
+		"niet gevonden|bestaat niet|niet bestaat|niet vinden|nie znaleziono|nie została znaleziona|nie został znaleziony|nie istnieje|nie została odnaleziona|nie odnaleziono|nie można znaleźć|nie mogliśmy znaleźć|" +
+		"не найден*|не существует|не найти|не удалось найти|не знайдено|не існує|nenalezen*|nebyla nalezena|neexistuje|nebyl nalezen*|" +
+		"hittades inte|finns inte|kunde inte hittas|hittas inte|kan inte hittas|hittade inte|ikke fundet|findes ikke|kunne ikke findes|ikke funnet|finnes ikke|fant ikke|kunne ikke finne|" +
+		"ei löytynyt|ei löydy|ei ole olemassa|bulunamadı|bulunamıyor|mevcut değil|nem található|nem létezik|nu a fost găsit*|nu există|negăsit*|δεν βρέθηκε|δεν υπάρχει|" +
+		"không tìm thấy|không tồn tại|tidak ditemukan|tidak dapat ditemukan|" +
+		"見つかりません|見つかりませんでした|見つけることができません|存在しません|存在しない|不存在|找不到|未找到|没有找到|沒有找到|无法找到|無法找到|찾을 수 없|존재하지 않|" +
+		"غير موجود|لم يتم العثور|لا توجد|לא נמצא|לא קיים|ไม่พบ|یافت نشد|پیدا نشد|وجود ندارد|नहीं मिल"},
+	{cueGone, "no longer available|no longer here|has been removed|has been deleted|was removed|was deleted|been moved|may have moved|might have moved|is not available|isnt available|is unavailable|has expired|is gone|nothing here|" +
+		"nicht mehr verfügbar|nicht verfügbar|gelöscht|verschoben|plus disponible|pas disponible|été supprimé*|été déplacé*|no está disponible|ya no está disponible|ha sido eliminad*|não está disponível|não está mais disponível|foi removid*|" +
+		"non è disponibile|non è più disponibile|niet beschikbaar|niet meer beschikbaar|verwijderd|została usunięta|удален*|удалён*|отсутствует|больше не доступн*|har tagits bort|er blevet fjernet|" +
+		"削除された|削除されました|已删除|已刪除|已被删除|已下架|삭제되었|삭제된"},
+	{cue404, "404"},
+	{cueError, "error|oops|ops|uh oh|whoops|fehler|erreur|errore|erro|fout|błąd|ошибка|chyba|fel|feil|fejl|virhe|hata|hiba|eroare|σφάλμα|lỗi|kesalahan|エラー|错误|錯誤|出错|오류|خطأ|שגיאה"},
+	{cueNoHits, "no results|0 results|no matches|search results|your search|your query|match your|matching your|matches your|search term*|keine ergebnisse|keine treffer|suchergebnisse|ihre suche|aucun résultat|résultats|votre recherche|" +
+		"sin resultados|resultados|su búsqueda|sua busca|nessun risultato|risultati|geen resultaten|brak wyników|ничего не найдено|по вашему запросу|результат*|検索結果|搜索结果|검색결과|검색 결과"},
+	{cueAdvice, "sorry|apologies|apologise|apologize|inconvenience|check the url|check the address|check the spelling|mistyped|typed|go back|go home|home page|homepage|back to|return to|contact us|contact the|administrator|try again|refresh|" +
+		"search|a link|the link|broken link|old link|links below|wrong|entschuldig*|leider|startseite|prüfen sie|zurück|désolé*|accueil|retour|lo sentimos|inicio|volver|desculpe|página inicial|voltar|spiacenti|home|" +
+		"helaas|terug|przepraszamy|strona główna|извините|к сожалению|главн*|tyvärr|beklager|valitettavasti|üzgünüz|sajnáljuk|申し訳|トップ|お探しの|抱歉|首页|首頁|返回|죄송|nginx|apache|iis|openresty|caddy|lighttpd|powered by"},
+
+	{cueBot, "verify you are human|verify you are a human|verify that you are human|verify that you are a human|verify youre human|verify youre a human|verifying you are human|not a robot|youre not a robot|are you a robot|are you human|are you a human|robot or human|robot check|" +
+		"not a bot|checking your browser|checking if the site connection is secure|review the security of your connection|pardon our interruption|pardon the interruption|unusual traffic|unusual activity from|suspicious activity|suspicious traffic|" +
+		"automated access|automated queries|automated requests|automation tools|automated traffic|press hold|press and hold|activate and hold|complete the security check|security check to access|security checkpoint|complete the captcha|solve the captcha|" +
+		"solve this captcha|captcha below|enter the characters you see|type the characters you see|think you were a bot|think that you are a bot|think you are a bot|ddos protection by|protected by anubis|human verification|human check|bot verification|bot check|verifying your browser|verify your browser|" +
+		"attention required|access to this page has been denied|enable javascript and cookies to continue|enable js and disable any ad blocker|incapsula incident|you have been blocked|youve been blocked|been blocked in error|why have i been blocked|" +
+		"blocked by network security|your access to this site has been limited|your access to this service has been limited|generated by wordfence|sucuri website firewall|client challenge|confirm you are human|confirm youre human|confirm that you are human|confirm that youre human|" +
+		"confirm you are a human|prove you are human|prove youre human|prove that you are human|security service to protect itself|triggered the security solution|complete the challenge|solve the challenge|security verification|one more step|" +
+		"kein roboter|sie ein roboter|sie ein mensch|ihr browser wird überprüft|ihr browser wird geprüft|sicherheitsüberprüfung|sicherheitsprüfung|sicherheitscheck|ungewöhnlichen datenverkehr|ungewöhnlicher datenverkehr|ungewöhnliche aktivität*|automatisierte anfragen|" +
+		"êtes vous un robot|pas un robot|un robot|vérification de sécurité|contrôle de sécurité|trafic inhabituel|trafic exceptionnel|vous êtes humain|vous êtes un humain|vérifions votre navigateur|vérification de votre navigateur|" +
+		"eres humano|es humano|no soy un robot|no eres un robot|es usted un robot|tráfico inusual|tráfico inusitado|comprobando su navegador|comprobando tu navegador|verificando su navegador|verificación de seguridad|comprobación de seguridad|" +
+		"não sou um robô|não é um robô|você é humano|tráfego incomum|verificando seu navegador|verificando o seu navegador|verificação de segurança|non sono un robot|non sei un robot|sei umano|traffico insolito|traffico anomalo|verifica di sicurezza|controllo di sicurezza|" +
+		"geen robot|een robot bent|ongebruikelijk verkeer|uw browser wordt gecontroleerd|beveiligingscontrole|nie jestem robotem|nie jesteś robotem|nietypowy ruch|jesteś człowiekiem|sprawdzanie przeglądarki|weryfikacja bezpieczeństwa|" +
+		"не робот|вы человек|проверка браузера|проверяем ваш браузер|похожи на автоматические|автоматические запросы|подозрительный трафик|необычный трафик|подозрительная активность|проверка безопасности|nejste robot|nejsem robot|inte är en robot|ikke er en robot|et ole robotti|" +
+		"robot değil*|robot olmadığınızı|olağan dışı trafik|güvenlik kontrolü|güvenlik doğrulaması|nem robot|không phải là robot|lưu lượng bất thường|bukan robot|lalu lintas yang tidak biasa|" +
+		"ロボットではない|ロボットではありません|人間であること|通常と異なるトラフィック|セキュリティチェック|セキュリティ確認|ブラウザを確認しています|画像認証|人机验证|人機驗證|安全验证|安全驗證|您是真人|确认您是真人|不是机器人|不是機器人|检查您的浏览器|檢查您的瀏覽器|" +
+		"异常流量|異常流量|访问过于频繁|操作过于频繁|请完成验证|滑动验证|拖动滑块|安全检查|安全檢查|로봇이 아닙니다|로봇이 아님|사람인지 확인|비정상적인 트래픽|보안 확인|브라우저를 확인|자동화된 요청|لست روبوت|لست برنامج روبوت|אינך רובוט|ไม่ใช่หุ่นยนต์"},
+	{cueCheck, "verify*|verification|check|checks|checking|confirm*|prove|proving|ensure|ensuring|make sure|making sure|making certain|validat*|" +
+		"überprüf*|prüf*|bestätig*|vérifi*|confirmer|confirmez|assurer|comprob*|verifi*|confirm*|asegur*|controll*|conferm*|controleren|bevestig*|sprawdz*|potwierd*|подтверд*|проверя*|проверить|проверка|doğrula*|kontrol|確認|検証|验证|驗證|检查|确认|확인|검증"},
+	{cueHumanity, "human|humans|person|real person|robot|robots|bot|bots|automated|browser|connection|mensch|mensch*|roboter|browser|verbindung|humain|robot|navigateur|connexion|humano|navegador|conexión|robô|conexão|umano|connessione|mens|verbinding|" +
+		"człowiek*|przeglądark*|połączenie|человек*|робот*|браузер*|соединени*|insan|tarayıcı*|bağlantı*|人間|ロボット|ブラウザ|真人|机器人|瀏覽器|浏览器|连接|사람|로봇|브라우저"},
+	{cueBlocked, "access denied|access is denied|access has been denied|access to this page|access to this site has been|access blocked|request blocked|request rejected|request was blocked|request has been blocked|request could not be satisfied|url was rejected|" +
+		"permission to access|request unsuccessful|been blocked|is blocked|are blocked|blocked because|access restricted|zugriff verweigert|zugriff wurde verweigert|zugang verweigert|gesperrt|accès refusé|accès interdit|acceso denegado|acesso negado|accesso negato|toegang geweigerd|" +
+		"odmowa dostępu|доступ запрещен|доступ запрещён|доступ ограничен|åtkomst nekad|adgang nægtet|erişim engellendi|アクセスが拒否|アクセス拒否|拒绝访问|访问被拒绝|访问被阻断|拒絕存取|접근이 거부|접근이 차단"},
+	{cueIncident, "ray id|incident id|incident number|support id|event id|block id|request id|reference id|reference #*|reference number|error reference|your ip|ip address|client ip|vorgangsnummer|ihre ip*|votre ip|adresse ip|su ip|tu ip|seu ip|ваш ip|您的ip|事件编号"},
+	{cueWait, "just a moment|one moment|please wait|please stand by|stand by|hang tight|a few seconds|few moments|being redirected|redirecting|automatically|einen moment|nur einen moment|bitte warten|einige sekunden|wenige sekunden|un instant|quelques instants|quelques secondes|patienter|" +
+		"un momento|unos segundos|espere|aguarde|um momento|alguns segundos|attendere|qualche secondo|een ogenblik|moment geduld|chwileczkę|proszę czekać|подождите|один момент|несколько секунд|lütfen bekleyin|お待ちください|请稍候|请稍等|請稍候|잠시만"},
+
+	{cueScripts, "javascript|java script|scripting|javascripts|js|javascriptu|javascriptet|javascriptem"},
+	{cueTurnOn, "enable|enabled|enabling|turn on|turned on|turning on|switch on|switched on|activate|activated|require|requires|required|need|needs|without|disabled|not supported|support|supports|run this|allow|aktivier*|benötig*|eingeschaltet|einschalten|deaktiviert|erforderlich|" +
+		"activer|activez|activé|désactivé|nécessite|nécessaire|requis|habilit*|activar|activa|active|activado|necesita|requiere|ative|ativar|ativado|attiva*|abilit*|necessario|richiede|inschakel*|ingeschakeld|nodig|vereist|включит*|включен*|необходим*|требуется|увімкн*|włącz*|wymaga*|povol*|" +
+		"zapn*|vyžaduje|aktiver*|aktivera|slå|kräver|krever|kræver|ota|salli|etkinleştir*|gerekli|gerekiyor|engedélyez*|activați|ενεργοποι*|bật|aktifkan|有効|必要|启用|啟用|開啟|开启|需要|사용|활성화|필요|تفعيل|تمكين|הפעל|เปิดใช้"},
+	{cueLoading, "loading|please wait|one moment|initializing|initialising|starting|connecting|lädt|laden|wird geladen|chargement|cargando|carregando|caricamento|aan het laden|ładowanie|wczytywanie|загрузка|загружается|завантаження|načítání|laddar|indlæser|laster|ladataan|" +
+		"yükleniyor|betöltés|se încarcă|φόρτωση|đang tải|memuat|読み込み中|読み込んでいます|ロード中|加载中|載入中|正在加载|加載中|로딩|불러오는 중|جاري التحميل|טוען|กำลังโหลด"},
+
+	{cueCookies, "cookie|cookies|cookie*|куки|файлы cookie|クッキー|쿠키|ملفات تعريف الارتباط"},
+	{cueAgree, "accept|accepts|accepting|accept all|agree|i agree|consent|consents|allow all|allow|reject all|reject|decline|refuse|akzeptier*|zustimm*|einwillig*|ablehnen|einverstanden|annehmen|accepter|acceptez|jaccepte|consentement|accord|tout accepter|tout refuser|refuser|continuer sans accepter|" +
+		"aceptar|acepto|acepta|rechazar|consentimiento|aceitar|aceito|aceita|rejeitar|consentimento|accetta*|rifiuta*|consenso|accepteren|akkoord|weigeren|toestemming|zaakceptuj|akceptuj*|zgadzam|zgoda|zgodę|zgody|odrzuć|принять|принимаю|согласен|соглас*|отклонить|" +
+		"přijmout|souhlas*|odmítnout|acceptera|godkänn*|samtycke|avvisa|acceptér|godta|samtykke|hyväksy*|suostumus|kabul|reddet|onay|elfogad*|同意|接受|동의|수락|موافق|قبول"},
+	{cuePrivacy, "partners|vendors|personal data|personal information|personalised|personalized|legitimate interest*|privacy|data protection|purposes|advertising|ads|audience research|store and access|privatsphäre|personenbezogen*|datenschutz*|werbung|zwecke*|partner|partnern|partenaires|" +
+		"données personnelles|vie privée|publicité*|finalités|socios|datos personales|privacidad|publicidad|anuncios|parceiros|dados pessoais|privacidade|anúncios|dati personali|pubblicità|persoonsgegevens|advertenties|partnerzy|partnerami|dane osobowe|prywatnoś*|персональн*|конфиденциальн*|партнер*|" +
+		"gizlilik|integritet|persondata|隐私|隱私|個人情報|プライバシー|개인정보"},
+	{cuePerson, "we|our|us|you|your|wir|uns|unsere|unseren|sie|ihre|ihrer|ihren|du|deine|nous|notre|nos|vous|votre|vos|usted|ustedes|nuestro*|nuestra*|nosotros|su|sus|tu|tus|utilizamos|usamos|tratamos|nós|nosso*|nossa*|você|seu|seus|sua|suas|noi|nostro|nostri|utilizziamo|usiamo|tuo|tuoi|" +
+		"wij|we|ons|onze|u|uw|je|jouw|nasz|nasi|nasze|używamy|twoje|twoich|мы|наш*|вы|ваш*|используем|my|naše|používáme|vi|våra|vår|vores|våre|dina|dine|me|käytämme|biz|kullanıyoruz|használunk|folosim|当社|私たち|弊社|お客様|我们|我們|您|저희|귀하|당신|نحن|نستخدم|אנחנו|אנו"},
+	{cueGoOn, "before you continue|to continue|continue to|before continuing|bevor sie fortfahren|um fortzufahren|avant de continuer|pour continuer|antes de continuar|para continuar|prima di continuare|per continuare|voordat je verdergaat|zanim przejdziesz|прежде чем|чтобы продолжить|続行する前に|继续之前|계속하기 전에"},
+
+	{cueLogin, "login|log in|logging in|logon|log on|sign in|signin|signing in|log into|sign on|single sign on|anmelden|anmeldung|einloggen|connexion|se connecter|connectez vous|identifiez vous|identification|iniciar sesión|inicia sesión|inicio de sesión|acceder|iniciar sessão|entrar|fazer login|acesso|" +
+		"accedi|accesso|inloggen|aanmelden|zaloguj*|logowanie|вход|войти|войдите|авторизация|авторизуйтесь|увійти|вхід|přihlásit*|přihlášení|logga in|inloggning|log ind|logg inn|kirjaudu*|kirjautuminen|giriş yap|oturum aç|bejelentkezés|autentificare|conectare|σύνδεση|" +
+		"đăng nhập|masuk|ログイン|サインイン|登录|登入|登錄|로그인|تسجيل الدخول|התחבר|เข้าสู่ระบบ|ورود"},
+	{cueCredential, "password|passwords|passcode|username|user name|user|email|e mail|phone|account|forgot|forgotten|remember me|keep me|stay signed|create account|create an account|register|sign up|new here|dont have an account|continue with|guest|passwort|benutzername|kennwort|registrieren|konto|angemeldet|" +
+		"mot de passe|identifiant|compte|contraseña|usuario|cuenta|registr*|senha|usuário|conta|wachtwoord|gebruikersnaam|hasło|haslo|konto|пароль|логин|забыли|heslo|lösenord|adgangskode|passord|salasana|şifre|parola|jelszó|κωδικός|mật khẩu|kata sandi|パスワード|密码|密碼|비밀번호|كلمة المرور|סיסמה"},
+	{cueMustLogin, "please log in|please login|please sign in|must be logged in|must be signed in|must log in|must login|must sign in|need to log in|need to login|need to sign in|need to be logged in|log in to continue|login to continue|sign in to continue|login required|log in required|sign in required|" +
+		"authentication required|sign in to view|log in to view|login to view|members only|log in to see|sign in to see|bitte melden sie sich an|bitte anmelden|bitte loggen sie sich ein|müssen sie sich anmelden|müssen angemeldet sein|veuillez vous connecter|vous devez être connecté|vous devez vous connecter|" +
+		"debe iniciar sesión|debes iniciar sesión|inicia sesión para|inicie sesión para|faça login para|é necessário fazer login|entre para continuar|effettua il login|devi effettuare|accedi per|log in om|moet ingelogd|zaloguj się aby|musisz się zalogować|необходимо войти|войдите чтобы|необходимо авторизоваться|" +
+		"du måste logga in|du skal logge ind|du må logge inn|giriş yapmalısınız|ログインしてください|ログインが必要|请登录|请先登录|請登入|請先登入|로그인이 필요|로그인 후"},
+	{cuePaywall, "subscribe to continue|subscribe to read|subscribe now to|subscribe to keep|subscribers only|for subscribers|subscriber only|subscriber exclusive|already a subscriber|subscription required|become a member to|to continue reading|to keep reading|to read the full|unlock this article|" +
+		"nur für abonnenten|für abonnenten|jetzt abonnieren|abonnement|bereits abonnent|réservé aux abonnés|réservé à nos abonnés|abonnez vous pour|déjà abonné*|exclusivo para suscriptores|solo para suscriptores|suscríbete para|suscríbase para|exclusivo para assinantes|assine para|já é assinante|" +
+		"abbonati per|riservato agli abbonati|sei già abbonato|alleen voor abonnees|tylko dla subskrybentów|только для подписчиков|для подписчиков|会員限定|有料会員|订阅后|付费阅读|유료 회원|구독자"},
+
+	{cueUpkeep, "down for maintenance|under maintenance|undergoing maintenance|undergoing scheduled maintenance|performing maintenance|performing scheduled maintenance|maintenance mode|site maintenance|be right back|be back soon|be back shortly|back online shortly|temporarily unavailable|temporarily down|temporarily offline|" +
+		"currently unavailable|service unavailable|internal server error|bad gateway|gateway timeout|gateway time out|server error|wartungsarbeiten|wartungsmodus|wegen wartung|derzeit nicht erreichbar|vorübergehend nicht erreichbar|en maintenance|en cours de maintenance|temporairement indisponible|en mantenimiento|" +
+		"temporalmente fuera de servicio|em manutenção|temporariamente indisponível|in manutenzione|temporaneamente non disponibile|in onderhoud|tijdelijk niet beschikbaar|przerwa techniczna|prace konserwacyjne|технические работы|техническое обслуживание|на обслуживании|временно недоступен|underhåll|vedligeholdelse|vedlikehold|bakım çalışması|bakımdadır|" +
+		"メンテナンス中|系统维护|正在维护|網站維護|점검 중|점검중"},
+
+	{cueTeach, "how to|how do|how can|howto|guide|tutorial|what is|what are|what does|what to do|why does|why do|explained|meaning|definition|defined|error handling|error page|error pages|custom|history|policy|policies|review|case study|survey|best practice*|" +
+		"release notes|changelog|stuck|solved|fix|fixing|anleitung|wie man|was ist|was sind|bedeutung|richtlinie|erklärung|geschichte|comment faire|quest ce|politique|histoire|cómo|qué es|política|como|o que é|come fare|cosè|informativa|wat is|beleid|czym jest|co to jest|polityka|как|что такое|политика|" +
+		"とは|方法|什么是|如何|教程"},
+	{cueManual, "mdn|docs|documentation|reference|manual|glossary|wikipedia|wiki|faq|dokumentation|handbuch|glossar|glossaire|glosario|glossario"},
+	{cueDescribes, "status code|status codes|response code|response codes|web server|means that|indicates|refers to|occurs when|appears when|shown when|returned when|statuscode|bedeutet|signifie|significa|означает|意味"},
+}
+
+// A phrase is an entry of the table that texts are matched with.
+type phrase struct {
+	text  string // folded, with a space at the end unless any ending will do
+	cue   cue
+	solid bool // of a script without spaces between words
+}
+
+// cuesByStart has the phrases by their first three bytes.
+var cuesByStart = func() map[[3]byte][]phrase {
+	table := make(map[[3]byte][]phrase)
+	var f folder
+	for _, row := range cueWords {
+		rest := row.words
+		for rest != "" {
+			word := rest
+			rest = ""
+			for i := range len(word) {
+				if word[i] == '|' {
+					word, rest = word[:i], word[i+1:]
+					break
+				}
+			}
+			open := word[len(word)-1] == '*'
+			f.reset()
+			f.write(word)
+			p := phrase{text: string(f.b), cue: row.cue}
+			if r, _ := utf8.DecodeRuneInString(p.text); isSolid(r) {
+				p.solid = true
+			}
+			if !open && !p.solid {
+				p.text += " "
+			}
+			key := startOf(p.text)
+			table[key] = append(table[key], p)
+		}
+	}
+	return table
+}()
+
+// startOf gives the first three bytes, filled up with spaces.
+func startOf(s string) [3]byte {
+	key := [3]byte{' ', ' ', ' '}
+	copy(key[:], s)
+	return key
+}
+
+// cuesIn gives the cues of a folded sentence. Each place of the text is looked
+// up once; what begins there is compared with the few phrases that begin so.
+func cuesIn(folded []byte) cue {
+	var found cue
+	s := string(folded) + " "
+	start := true
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c == ' ' {
+			start = true
+			i++
+			continue
+		}
+		size := 1
+		solid := false
+		if c >= utf8.RuneSelf {
+			var r rune
+			r, size = utf8.DecodeRuneInString(s[i:])
+			solid = isSolid(r)
+		}
+		if start || solid {
+			for _, p := range cuesByStart[startOf(s[i:])] {
+				if (start || p.solid) && len(p.text) <= len(s)-i && s[i:i+len(p.text)] == p.text {
+					found |= p.cue
+				}
+			}
+		}
+		start = solid // a word of letters may follow one of signs
+		i += size
+	}
+	return found
+}
+
+// isSolid says that words of a script are found inside of others: it is
+// written without spaces, or with endings and articles joined to the word.
+func isSolid(r rune) bool {
+	switch {
+	case r < 0x590:
+		return false
+	case r < 0x10a0, r >= 0x1780 && r < 0x1800:
+		return true
+	}
+	return r >= 0x2e80 && r < 0xd7b0 || r >= 0xf900 && r < 0xfb00
+}
+
+// A folder makes texts comparable: small letters, one space where there were
+// signs or white space, none where an apostrophe was.
+type folder struct {
+	b    []byte
+	size int // letters and digits; two for each of a script without spaces
+	gap  bool
+}
+
+func (f *folder) reset() { f.b, f.size, f.gap = f.b[:0], 0, false }
+
+func (f *folder) write(s string) {
+	for _, r := range s {
+		f.rune(r)
+	}
+}
+
+func (f *folder) rune(r rune) {
+	switch {
+	case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '#':
+	case r >= 'A' && r <= 'Z':
+		r += 'a' - 'A'
+	case r == '\'' || r == '’' || r == 'ʼ':
+		return
+	case r < utf8.RuneSelf:
+		f.gap = len(f.b) > 0
+		return
+	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+		r = unicode.ToLower(r)
+	default:
+		f.gap = len(f.b) > 0
+		return
+	}
+	if f.gap {
+		f.b = append(f.b, ' ')
+		f.gap = false
+	}
+	f.b = utf8.AppendRune(f.b, r)
+	f.size++
+	if isSolid(r) {
+		f.size++
+	}
+}

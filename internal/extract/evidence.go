@@ -1,0 +1,563 @@
+package extract
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/normalize"
+)
+
+// Bounds on what is kept of a page to judge it by. Pages that stand in the
+// place of another are small.
+const (
+	maxScriptsSeen = 40
+	maxNamesSeen   = 400
+	maxNameSeen    = 300     // bytes of an address, id or class
+	maxInlineSeen  = 8 << 10 // bytes of a script's text
+	maxButtonsSeen = 20
+	maxMountsSeen  = 40
+	// maxTalk is how much text outside of links a page has at most to be
+	// judged at all, in letters. What says more is a page.
+	maxTalk = 4000
+)
+
+// A sight is what of a page's tree, as it was parsed, does not come through to
+// the normal form. Texts in it are the tree's own, which stay as they are when
+// the tree is rewritten.
+type sight struct {
+	scripts  []string // addresses
+	inline   []string // texts of scripts that are no data
+	names    []string // ids, classes, addresses of frames and forms
+	buttons  []string
+	noscript []string
+
+	passwords int
+	fields    int // to fill in, those of a search and passwords aside
+	textareas int
+	pictures  int
+	frames    int
+	code      int
+
+	known  bool // there is an element that is known to be filled by scripts, with nothing in it
+	empty  bool // there is an element with an id and nothing in it
+	parts  int  // elements of the body but those that a reader cannot see
+	data   bool // scripts hold what may be the page's text
+	module bool // a script is a module
+}
+
+// observe looks at a page before it is brought into the normal form. It is one
+// walk that looks at few attributes.
+func observe(root *html.Node) *sight {
+	s := &sight{}
+	inBody := false
+	mounts := 0
+	for n := root; n != nil; n = next(n, root) {
+		if n.Type != html.ElementNode || n.Namespace != "" {
+			continue
+		}
+		switch n.DataAtom {
+		case atom.Html:
+			s.name(n)
+			continue
+		case atom.Body:
+			inBody = true
+			s.name(n)
+			continue
+		case atom.Script:
+			s.script(n)
+			continue
+		case atom.Noscript:
+			if c := n.FirstChild; c != nil && c.Type == html.TextNode && len(s.noscript) < maxButtonsSeen {
+				s.noscript = append(s.noscript, c.Data)
+			}
+			continue
+		case atom.Style, atom.Link, atom.Meta, atom.Template, atom.Title, atom.Base, atom.Head, atom.Br:
+			continue
+		}
+		if !inBody {
+			continue
+		}
+		s.parts++
+		s.name(n)
+		switch n.DataAtom {
+		case atom.Input:
+			s.input(n)
+		case atom.Textarea:
+			s.fields++
+			s.textareas++
+		case atom.Select:
+			s.fields++
+		case atom.Button:
+			if len(s.buttons) < maxButtonsSeen {
+				s.button(text(n))
+			}
+		case atom.Form:
+			s.note(attr(n, "action"))
+		case atom.Img, atom.Picture, atom.Video, atom.Audio, atom.Object, atom.Embed:
+			if w := attr(n, "width"); w != "0" && w != "1" {
+				s.pictures++
+			}
+		case atom.Iframe, atom.Frame:
+			s.note(attr(n, "src"))
+			if w := attr(n, "width"); w != "0" && w != "1" && !strings.Contains(attr(n, "style"), "none") {
+				s.frames++
+			}
+		case atom.Pre, atom.Code:
+			s.code++
+		case atom.Div, atom.Main, atom.Section, atom.Article, 0:
+			if mounts < maxMountsSeen && (n.DataAtom == 0 || attr(n, "id") != "" || isReactRoot(n)) {
+				mounts++
+				s.mount(n)
+			}
+		}
+	}
+	return s
+}
+
+// name keeps an element's id and class.
+func (s *sight) name(n *html.Node) {
+	if len(s.names) >= maxNamesSeen {
+		return
+	}
+	for i := range n.Attr {
+		switch a := &n.Attr[i]; a.Key {
+		case "id", "class", "data-ddg-origin":
+			s.note(a.Val)
+		}
+	}
+}
+
+func (s *sight) note(v string) {
+	if v != "" && len(s.names) < maxNamesSeen {
+		s.names = append(s.names, v[:min(len(v), maxNameSeen)])
+	}
+}
+
+func (s *sight) button(label string) {
+	if label = strings.TrimSpace(label); label != "" && len(label) <= 120 && len(s.buttons) < maxButtonsSeen {
+		s.buttons = append(s.buttons, label)
+	}
+}
+
+func (s *sight) script(n *html.Node) {
+	kind := strings.ToLower(attr(n, "type"))
+	src := attr(n, "src")
+	switch {
+	case strings.Contains(kind, "json"):
+		s.note(attr(n, "id"))
+		s.data = s.data || len(text(n)) > 2*leastArticleBody
+		return
+	case kind == "module":
+		s.module = true
+	}
+	switch {
+	case src != "":
+		if len(s.scripts) < maxScriptsSeen {
+			s.scripts = append(s.scripts, src[:min(len(src), maxNameSeen)])
+		}
+	case n.FirstChild != nil:
+		body := text(n)
+		s.data = s.data || len(body) > 2000 && strings.Contains(body[:200], "__")
+		if len(s.inline) < maxScriptsSeen {
+			s.inline = append(s.inline, body[:min(len(body), maxInlineSeen)])
+		}
+	}
+}
+
+func (s *sight) input(n *html.Node) {
+	name := strings.ToLower(attr(n, "name"))
+	switch strings.ToLower(attr(n, "type")) {
+	case "password":
+		s.passwords++
+	case "hidden", "checkbox", "radio", "image", "reset", "range", "color", "file", "search":
+	case "submit", "button":
+		s.button(attr(n, "value"))
+	default:
+		if name != "q" && name != "s" && name != "query" && !strings.Contains(name, "search") && !strings.Contains(name, "captcha") {
+			s.fields++
+		}
+	}
+}
+
+// isReactRoot says that an element is where React rendered to before it had
+// ids of its own.
+func isReactRoot(n *html.Node) bool { return hasAttr(n, "data-reactroot") || hasAttr(n, "ng-app") }
+
+// mount judges whether an element waits for a script to fill it.
+func (s *sight) mount(n *html.Node) {
+	known := n.DataAtom == 0 && (strings.Contains(n.Data, "-") || n.Data == "app" || n.Data == "root") || isMount(attr(n, "id"))
+	if n.DataAtom == 0 && !known {
+		return
+	}
+	if !isBare(n) {
+		return
+	}
+	if known {
+		s.known = true
+	} else {
+		s.empty = true
+	}
+}
+
+// isMount says whether an id is one that frameworks give to the element that
+// they fill.
+func isMount(id string) bool {
+	switch strings.ToLower(id) {
+	case "root", "app", "__next", "__nuxt", "___gatsby", "__layout", "q-app", "svelte", "react-root", "react-app", "reactroot", "app-root", "approot", "app-container", "app-mount", "root-container",
+		"mount", "application", "main-app", "mainapp", "vue-app", "vueapp", "ember-app", "elm", "spa", "spa-root", "wrapper-app", "js-app", "jsapp", "webapp", "web-app", "page-root", "storybook-root", "blazor-app", "unity-container", "flutter_target":
+		return true
+	}
+	lower := strings.ToLower(id)
+	return strings.HasSuffix(lower, "-root") || strings.HasSuffix(lower, "_root") || strings.HasSuffix(lower, "-app") || strings.HasSuffix(lower, "_app") || strings.HasPrefix(lower, "app-") || strings.HasPrefix(lower, "root-")
+}
+
+// isBare says whether an element has no more in it than the sign that
+// something is being loaded.
+func isBare(n *html.Node) bool {
+	const most = 60 // nodes: no skeleton has many
+	var f folder
+	count := 0
+	for c := n.FirstChild; c != nil; {
+		if count++; count > most {
+			return false
+		}
+		switch {
+		case c.Type == html.TextNode:
+			f.gap = true
+			f.write(c.Data[:min(len(c.Data), 4096)])
+			if f.size > maxLoading {
+				return false
+			}
+		case c.Type != html.ElementNode:
+		case c.Namespace != "", c.DataAtom == atom.Style, c.DataAtom == atom.Script, c.DataAtom == atom.Noscript, c.DataAtom == atom.Template:
+			c = after(c, n) // an ornament, or nothing to see
+			continue
+		case c.DataAtom == atom.A, c.DataAtom == atom.Form, c.DataAtom == atom.Input, c.DataAtom == atom.Iframe, c.DataAtom == atom.Table, c.DataAtom == atom.Textarea,
+			c.DataAtom == atom.Video, c.DataAtom == atom.Button:
+			return false
+		}
+		c = next(c, n)
+	}
+	if f.size == 0 {
+		return true
+	}
+	cues := cuesIn(f.b)
+	return cues&(cueLoading|cueWait) != 0 || cues&cueScripts != 0 && cues&cueTurnOn != 0
+}
+
+// maxLoading is how much text there is at most where something is loaded, in
+// letters: a line, or a call for JavaScript.
+const maxLoading = 160
+
+// What stands around a sentence.
+const (
+	inHeading = 1 << iota
+	inDialog
+	inNoscript
+	inHeader
+	inChrome
+	asLead // the first of a page without headings
+)
+
+// A remark is one sentence of a page, or what stands alone like one.
+type remark struct {
+	cues  cue
+	size  int // letters and digits outside of links
+	whole int // all of them
+	in    uint8
+}
+
+// remarks is what a page says, menus and the foot of the page left out.
+type remarks struct {
+	list    []remark
+	heading cue // what the first headings say
+	heads   int // how many there are
+	loose   int // letters outside of links
+	whole   int // all letters
+	over    bool
+	menu    int // letters in menus and feet
+	chrome  int // of these, outside of links
+
+	f    folder
+	size int // of f, outside of links
+	in   uint8
+}
+
+// maxChrome is how much a page says at most in what is called menu or foot, in
+// letters outside of links. Where it is more, the names mean something else.
+const maxChrome = 1500
+
+// listen reads the text of a page in its normal form, sentence by sentence, up
+// to the bound.
+func listen(body *html.Node) *remarks {
+	r := &remarks{}
+	type place struct {
+		n    *html.Node
+		in   uint8
+		link bool
+	}
+	var open []place
+	link := false
+	n := body
+	for n != nil && !r.over {
+		into := n.FirstChild != nil
+		switch n.Type {
+		case html.TextNode:
+			switch {
+			case r.in&inChrome != 0:
+				size, _ := measure(n.Data)
+				r.menu += int(size)
+				if !link {
+					r.chrome += int(size)
+					r.over = r.over || r.chrome > maxChrome
+				}
+			case link && r.in&inHeader != 0: // the site's name, its menu
+				size, _ := measure(n.Data)
+				r.menu += int(size)
+			default:
+				r.write(n.Data, link)
+			}
+		case html.ElementNode:
+			block := normalize.IsBlock(n)
+			if block || n.DataAtom == atom.Br {
+				r.end()
+			}
+			was := place{n, r.in, link}
+			switch n.DataAtom {
+			case atom.A:
+				link = true
+			case atom.H1, atom.H2, atom.H3:
+				r.in |= inHeading
+			case atom.Nav, atom.Footer:
+				r.in |= inChrome
+			case atom.Header:
+				r.in |= inHeader
+			default:
+				if !block {
+					break
+				}
+				role := roleOf(n)
+				if role&roleDialog != 0 {
+					r.in |= inDialog
+				}
+				if n != body && role&(roleNav|roleFooter) != 0 && role&roleContent == 0 {
+					r.in |= inChrome
+				}
+			}
+			if into && (block || link != was.link) {
+				open = append(open, was)
+			} else if !into {
+				r.in, link = was.in, was.link
+			}
+		}
+		if into {
+			n = n.FirstChild
+			continue
+		}
+		for n != body && n.NextSibling == nil {
+			n = n.Parent
+			if k := len(open) - 1; k >= 0 && open[k].n == n {
+				if normalize.IsBlock(n) {
+					r.end()
+				}
+				r.in, link = open[k].in, open[k].link
+				open = open[:k]
+			}
+		}
+		if n == body {
+			break
+		}
+		n = n.NextSibling
+	}
+	r.end()
+	if r.heads == 0 {
+		for i := range r.list {
+			if m := &r.list[i]; m.size > 0 {
+				if m.whole <= 90 {
+					m.in |= asLead
+					r.heading = m.cues
+				}
+				break
+			}
+		}
+	}
+	return r
+}
+
+// aside reads what stands in a noscript element. Tags in it divide.
+func (r *remarks) aside(raw string) {
+	r.in = inNoscript
+	for raw = raw[:min(len(raw), 4096)]; raw != ""; {
+		i := strings.IndexByte(raw, '<')
+		if i < 0 {
+			r.write(raw, false)
+			break
+		}
+		r.write(raw[:i], false)
+		j := strings.IndexByte(raw[i:], '>')
+		if j < 0 {
+			break
+		}
+		raw = raw[i+j+1:]
+		r.f.gap = len(r.f.b) > 0
+	}
+	r.end()
+	r.in = 0
+}
+
+// write adds text to the sentence, and ends it where it ends.
+func (r *remarks) write(s string, link bool) {
+	for i, c := range s {
+		switch c {
+		case '.', '!', '?', '…':
+			if rest := s[i+1:]; c == '…' || rest == "" || rest[0] <= ' ' || rest[0] == '"' {
+				r.end()
+				continue
+			}
+		case '。', '！', '？', '।':
+			r.end()
+			continue
+		}
+		before := r.f.size
+		r.f.rune(c)
+		if !link {
+			r.size += r.f.size - before
+		}
+	}
+	r.f.gap = r.f.gap || s != "" && s[len(s)-1] <= ' '
+	if r.loose+r.size > maxTalk || r.whole+r.f.size > 8*maxTalk {
+		r.over = true
+	}
+}
+
+// end closes the sentence.
+func (r *remarks) end() {
+	if r.f.size == 0 {
+		r.f.reset()
+		r.size = 0
+		return
+	}
+	m := remark{cues: cuesIn(r.f.b), size: r.size, whole: r.f.size, in: r.in}
+	if m.in&inNoscript == 0 {
+		r.loose += m.size
+		r.whole += m.whole
+		if m.in&inHeading != 0 {
+			if r.heads < 2 {
+				r.heading |= m.cues
+			}
+			r.heads++
+		}
+	}
+	r.list = append(r.list, m)
+	r.f.reset()
+	r.size = 0
+}
+
+// A place is what the address of an answer says, beside the one asked for.
+type place struct {
+	known      bool // it is known which was asked for
+	redirected bool
+	toLogin    bool // what the address is of
+	toConsent  bool
+	toCheck    bool
+	toMissing  bool
+	own        bool // the address asked for is of that kind itself
+	back       bool // it names an address to go back to
+	search     bool // what was asked for is a search
+	root       bool // what was asked for is the start page
+}
+
+// locate compares the address that answered with the one that was asked for.
+func locate(asked, final string) place {
+	var p place
+	to, err := url.Parse(final)
+	if err != nil {
+		return p
+	}
+	from := to
+	if asked != "" {
+		if u, err := url.Parse(asked); err == nil {
+			from, p.known = u, true
+		}
+	}
+	p.redirected = p.known && (bareHost(from) != bareHost(to) || strings.Trim(from.Path, "/") != strings.Trim(to.Path, "/"))
+	end, start := addressKind(to), addressKind(from)
+	p.toLogin, p.toConsent, p.toCheck, p.toMissing = end&isLogin != 0, end&isConsent != 0, end&isCheck != 0, end&isMissing != 0
+	p.own = p.known && start&end != 0
+	p.root = strings.Trim(from.Path, "/") == ""
+	for key := range from.Query() {
+		switch strings.ToLower(key) {
+		case "q", "query", "search", "keyword", "keywords", "s", "term", "searchterm", "k", "text":
+			p.search = true
+		}
+	}
+	p.search = p.search || slices.ContainsFunc(strings.Split(strings.ToLower(from.Path), "/"), func(s string) bool { return s == "search" || s == "suche" || s == "recherche" })
+	for key := range to.Query() {
+		switch strings.ToLower(key) {
+		case "next", "return", "returnto", "return_to", "returnurl", "return_url", "redirect", "redirectto", "redirecturl", "redirect_uri", "redirect_to", "redirect_url", "redir", "continue", "goto", "dest", "destination", "service",
+			"back", "backurl", "back_url", "back_to", "rd", "ref_url", "callback", "callbackurl", "callback_url", "relaystate", "samlrequest", "client_id", "target", "from", "retpath", "origin", "url":
+			p.back = true
+		}
+	}
+	return p
+}
+
+func bareHost(u *url.URL) string { return strings.TrimPrefix(strings.ToLower(u.Host), "www.") }
+
+// What an address is of, by the words in its path and the first of its host.
+const (
+	isLogin = 1 << iota
+	isConsent
+	isCheck
+	isMissing
+)
+
+func addressKind(u *url.URL) (kind int) {
+	host, _, _ := strings.Cut(bareHost(u), ".")
+	switch host {
+	case "login", "signin", "accounts", "account", "auth", "sso", "idp", "adfs", "cas", "id", "identity", "passport", "secure-login", "authn", "oauth":
+		kind |= isLogin
+	}
+	if strings.HasPrefix(host, "login-") || strings.HasPrefix(host, "auth-") || strings.HasPrefix(host, "sso-") {
+		kind |= isLogin
+	}
+	if strings.HasPrefix(host, "consent") || host == "cmp" || host == "privacy-gate" || host == "cookiewall" {
+		kind |= isConsent
+	}
+	path := strings.ToLower(u.Path)
+	for seg := range strings.SplitSeq(path[:min(len(path), 2048)], "/") {
+		seg, _, _ = strings.Cut(seg, ";")
+		plain := strings.Map(func(r rune) rune {
+			if r == '-' || r == '_' || r == '.' {
+				return -1
+			}
+			return r
+		}, seg)
+		switch plain {
+		case "":
+			continue
+		case "sso", "auth", "authorize", "authorise", "saml", "saml2", "idp", "adfs", "cas", "session", "sessions", "anmelden", "anmeldung", "connexion", "iniciarsesion", "acceso", "accedi", "loggain", "kirjaudu", "inloggen", "zaloguj", "giris",
+			"entrar", "oauth", "oauth2", "authwall", "authenticate", "authentication", "uas", "signup", "register", "join", "registration":
+			kind |= isLogin
+		case "404", "404html", "404htm", "404php", "404aspx", "notfound", "notfoundhtml", "pagenotfound", "pagenotfoundhtml", "error404", "error404html", "errorpage", "404notfound", "notfoundaspx", "notfoundphp":
+			kind |= isMissing
+		case "sorry", "blocked", "showcaptcha", "challenge", "botcheck", "humanverification", "areyouhuman", "distil", "validatecaptcha", "cdncgi":
+			kind |= isCheck
+		case "privacygate", "cookiewall", "gdpr", "cookies", "cookie", "privacy", "cookiepolicy", "privacypolicy", "datenschutz", "cookieconsent", "privacysettings":
+			kind |= isConsent
+		}
+		switch {
+		case strings.Contains(plain, "login"), strings.Contains(plain, "signin"), strings.Contains(plain, "logon"):
+			kind |= isLogin
+		case strings.Contains(plain, "consent"), strings.Contains(plain, "cookie"), strings.Contains(plain, "privacy"):
+			kind |= isConsent
+		case strings.Contains(plain, "captcha"):
+			kind |= isCheck
+		}
+	}
+	return kind
+}

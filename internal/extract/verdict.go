@@ -1,0 +1,508 @@
+package extract
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"sift.build/sift/internal/normalize"
+	"sift.build/sift/internal/sift"
+)
+
+// Success that isn't: a page that stands in the place of the one that was asked
+// for. docs/extraction-signals.md says what is looked at and how to extend it.
+//
+// A page is judged by clues, each worth some points. No clue is enough by
+// itself, and a page that says something of its own is never one of these, so
+// that an article about captchas stays an article.
+
+// A wall is what can stand in the place of a page.
+type wall uint8
+
+const (
+	wallCheck   wall = iota // a bot check, or a refusal of what is taken for a bot
+	wallConsent             // nothing before cookies are accepted
+	wallLogin               // nothing before a login
+	wallPaywall             // nothing before a subscription
+	wallMissing             // there is no such page
+	wallUpkeep              // the site is down
+	wallShell               // nothing before a script has run
+	wallCount
+)
+
+// enough is how many points a page needs to be taken for one.
+const enough = 75
+
+// Shares of text in letters, as a remark counts them.
+const (
+	tiny  = 200
+	short = 600
+	some  = 1200
+	// largeMenu is more than the menu and foot of a page that has nothing else.
+	// What has as much may be a list of what a shop has, by another name.
+	largeMenu = 3000
+)
+
+// A scene is all that is known of a page when it is judged.
+type scene struct {
+	*sight
+	*remarks
+	marks  *tally
+	at     place
+	status int
+
+	title  cue // of all of the title
+	titled [wallCount]bool
+	robots bool // search engines are asked to keep away
+
+	label  cue            // what the buttons say
+	says   [wallCount]int // sentences that say so, headings aside
+	headed [wallCount]bool
+	alien  [wallCount]int // letters outside of links that say something else
+	kin    [wallCount]int // letters that fit
+	banner int            // letters that speak of consent in an element of its own
+	beside int            // letters that stand in none
+	incident,
+	describes,
+	noHits,
+	asksScripts,
+	asksAside,
+	loading bool
+}
+
+// A clue is something seen in a page, and how much it speaks for a wall.
+type clue struct {
+	wall   wall
+	points int
+	what   string
+	seen   func(s *scene) bool
+}
+
+// clues is the table. Its order does not matter.
+var clues = [...]clue{
+	{wallCheck, 60, "a name in scripts or ids that only bot checks have", func(s *scene) bool { return s.has(markCheck) }},
+	{wallCheck, 25, "a name of a maker of bot checks, which real pages have too", func(s *scene) bool { return !s.has(markCheck) && s.has(markGuard) }},
+	{wallCheck, 35, "such a name and nothing else", func(s *scene) bool {
+		return !s.has(markCheck) && s.has(markGuard) && s.whole == 0 && s.menu == 0 && !s.known && !s.empty && s.pictures == 0
+	}},
+	{wallCheck, 25, "a captcha", func(s *scene) bool { return s.has(markCaptcha) || s.marks.hint }},
+	{wallCheck, 30, "the title speaks of a check", func(s *scene) bool { return s.titled[wallCheck] }},
+	{wallCheck, 15, "a heading speaks of a check and the title does not", func(s *scene) bool { return s.headed[wallCheck] && !s.titled[wallCheck] }},
+	{wallCheck, 40, "a sentence speaks of a check to its reader", func(s *scene) bool { return s.says[wallCheck] > 0 }},
+	{wallCheck, 15, "another one does", func(s *scene) bool { return s.says[wallCheck] > 1 }},
+	{wallCheck, 25, "title or heading say that access is denied", func(s *scene) bool { return (s.title|s.heading)&cueBlocked != 0 }},
+	{wallCheck, 20, "a sentence says so", func(s *scene) bool { return s.blocked() }},
+	{wallCheck, 30, "it gives a number to quote", func(s *scene) bool {
+		return s.incident && (s.says[wallCheck] > 0 || s.has(markCheck) || s.blocked() || (s.title|s.heading)&cueBlocked != 0)
+	}},
+	{wallCheck, 10, "it says that it takes a moment", func(s *scene) bool { return s.title&cueWait != 0 || s.kinOf(cueWait) }},
+	{wallCheck, 20, "the status is one that bot checks have", func(s *scene) bool {
+		switch s.status {
+		case 202, 403, 405, 406, 418, 429, 456, 503, 999:
+			return true
+		}
+		return false
+	}},
+	{wallCheck, 35, "a redirect led to an address of a check", func(s *scene) bool { return s.at.redirected && s.at.toCheck && !s.at.own }},
+	{wallCheck, 5, "search engines are to keep away", func(s *scene) bool { return s.robots }},
+	{wallCheck, 15, "it says next to nothing else", func(s *scene) bool { return s.alien[wallCheck] <= tiny && s.loose <= short }},
+	{wallCheck, -25, "it says more of something else", func(s *scene) bool {
+		return !s.has(markCheck) && s.alien[wallCheck] > 60 && s.alien[wallCheck] > s.kin[wallCheck]
+	}},
+	{wallCheck, -40, "it says more of something else than such a page does", func(s *scene) bool { return s.alien[wallCheck] > short }},
+	{wallCheck, -100, "it says much of something else, or has a large menu", func(s *scene) bool { return s.alien[wallCheck] > some || s.menu > largeMenu }},
+	{wallCheck, -40, "it has a form to fill in", func(s *scene) bool { return s.fields > 1 || s.textareas > 0 || s.passwords > 0 }},
+	{wallCheck, -60, "the title speaks about such pages", (*scene).teaches},
+
+	{wallConsent, 45, "a redirect led to an address of consent", func(s *scene) bool { return s.at.redirected && s.at.toConsent && !s.at.own }},
+	{wallConsent, 25, "title or heading speak of consent", func(s *scene) bool { return s.titled[wallConsent] || s.headed[wallConsent] }},
+	{wallConsent, 25, "a sentence asks for it", func(s *scene) bool { return s.says[wallConsent] > 0 }},
+	{wallConsent, 15, "two more do", func(s *scene) bool { return s.says[wallConsent] > 2 }},
+	{wallConsent, 25, "a button accepts or refuses", func(s *scene) bool { return s.label&cueAgree != 0 }},
+	{wallConsent, 10, "a name of a manager of consent", func(s *scene) bool { return s.has(markManager) }},
+	{wallConsent, 20, "it says nothing else", func(s *scene) bool { return s.alien[wallConsent] == 0 && s.says[wallConsent] > 0 }},
+	{wallConsent, -60, "what it says of consent stands in a banner beside something else", func(s *scene) bool {
+		return s.banner > 0 && s.beside > 0 && !(s.at.redirected && s.at.toConsent)
+	}},
+	{wallConsent, -40, "it says something else", func(s *scene) bool {
+		return s.alien[wallConsent] > tiny || !s.at.redirected && s.alien[wallConsent] > 60 && s.alien[wallConsent] > s.kin[wallConsent]
+	}},
+	{wallConsent, -100, "it says much of something else, or has a large menu", func(s *scene) bool { return s.alien[wallConsent] > short || s.menu > largeMenu }},
+	{wallConsent, -100, "nothing to press", func(s *scene) bool { return s.label&cueAgree == 0 && !(s.at.redirected && s.at.toConsent) }},
+	{wallConsent, -60, "the address asked for is of consent itself", func(s *scene) bool { return s.at.own && s.at.toConsent }},
+	{wallConsent, -60, "the title speaks about such pages", (*scene).teaches},
+
+	{wallLogin, 45, "a redirect led to an address of a login", func(s *scene) bool { return s.at.redirected && s.at.toLogin && !s.at.own }},
+	{wallLogin, 45, "the address is of a login and names where to go on", func(s *scene) bool { return !s.at.known && s.at.toLogin && s.at.back }},
+	{wallLogin, 10, "the address names where to go on", func(s *scene) bool { return s.at.redirected && s.at.toLogin && s.at.back }},
+	{wallLogin, 40, "a password to type", func(s *scene) bool { return s.passwords > 0 }},
+	{wallLogin, 15, "a name to type", func(s *scene) bool { return s.passwords == 0 && s.fields > 0 && s.fields <= 2 }},
+	{wallLogin, 20, "the title speaks of a login", func(s *scene) bool { return s.titled[wallLogin] }},
+	{wallLogin, 20, "a heading does", func(s *scene) bool { return s.headed[wallLogin] }},
+	{wallLogin, 30, "a sentence asks for it", func(s *scene) bool { return s.says[wallLogin] > 0 }},
+	{wallLogin, 15, "the status asks for it", func(s *scene) bool { return s.status == 401 || s.status == 403 }},
+	{wallLogin, 10, "it says next to nothing else", func(s *scene) bool { return s.alien[wallLogin] <= tiny }},
+	{wallLogin, -50, "there is nothing to fill in, and it says something else", func(s *scene) bool { return s.fields+s.passwords == 0 && s.alien[wallLogin] > 60 }},
+	{wallLogin, -50, "it says something else", func(s *scene) bool { return s.alien[wallLogin] > short }},
+	{wallLogin, -100, "it says much of something else", func(s *scene) bool { return s.alien[wallLogin] > some }},
+	{wallLogin, -40, "two passwords, or more to fill in than a login has", func(s *scene) bool { return s.passwords > 1 || s.fields > 4 || s.textareas > 0 }},
+	{wallLogin, -100, "the address asked for is of a login itself", func(s *scene) bool { return s.at.own && s.at.toLogin }},
+	{wallLogin, -60, "the title speaks about such pages", (*scene).teaches},
+
+	{wallPaywall, 45, "a sentence asks for a subscription", func(s *scene) bool { return s.says[wallPaywall] > 0 }},
+	{wallPaywall, 20, "another one does", func(s *scene) bool { return s.says[wallPaywall] > 1 }},
+	{wallPaywall, 20, "it says nothing else but its title", func(s *scene) bool { return s.alien[wallPaywall] <= 120 && s.kin[wallPaywall] >= s.alien[wallPaywall] }},
+	{wallPaywall, -100, "it says something else", func(s *scene) bool { return s.alien[wallPaywall] > 240 || s.alien[wallPaywall] > s.kin[wallPaywall] }},
+	{wallPaywall, -60, "the title speaks about such pages", (*scene).teaches},
+
+	{wallMissing, 35, "the title says that there is no page", func(s *scene) bool { return s.titled[wallMissing] }},
+	{wallMissing, 35, "a heading does", func(s *scene) bool { return s.headed[wallMissing] }},
+	{wallMissing, 30, "a sentence does", func(s *scene) bool { return s.says[wallMissing] > 0 }},
+	{wallMissing, 20, "a class of such pages", func(s *scene) bool { return s.has(markMissing) }},
+	{wallMissing, 35, "a redirect led to an address of such pages", func(s *scene) bool { return s.at.redirected && s.at.toMissing && !s.at.own }},
+	{wallMissing, 15, "it says next to nothing else", func(s *scene) bool { return s.alien[wallMissing] <= tiny }},
+	{wallMissing, -30, "it says something else", func(s *scene) bool { return s.alien[wallMissing] > short }},
+	{wallMissing, -100, "it says much of something else", func(s *scene) bool { return s.alien[wallMissing] > some }},
+	{wallMissing, -35, "it says something else, and no sentence says it", func(s *scene) bool { return s.says[wallMissing] == 0 && s.alien[wallMissing] > 60 }},
+	{wallMissing, -40, "it describes such pages", func(s *scene) bool { return s.describes }},
+	{wallMissing, -40, "it is documentation", func(s *scene) bool { return s.code > 0 || s.title&cueManual != 0 }},
+	{wallMissing, -60, "it is the result of a search", func(s *scene) bool { return s.at.search || s.noHits }},
+	{wallMissing, -60, "the title speaks about such pages", (*scene).teaches},
+
+	{wallUpkeep, 35, "the title says that the site is down", func(s *scene) bool { return s.titled[wallUpkeep] }},
+	{wallUpkeep, 35, "a heading does", func(s *scene) bool { return s.headed[wallUpkeep] }},
+	{wallUpkeep, 25, "a sentence does", func(s *scene) bool { return s.says[wallUpkeep] > 0 }},
+	{wallUpkeep, 15, "it says next to nothing else", func(s *scene) bool { return s.alien[wallUpkeep] <= 120 }},
+	{wallUpkeep, -100, "it says something else", func(s *scene) bool { return s.alien[wallUpkeep] > 240 }},
+	{wallUpkeep, -60, "the title speaks about such pages", (*scene).teaches},
+
+	{wallShell, 40, "it says nothing", func(s *scene) bool { return s.silent() }},
+	{wallShell, 5, "it says next to nothing", func(s *scene) bool { return !s.silent() && s.alien[wallShell] <= 40 }},
+	{wallShell, 35, "an element that scripts fill is empty", func(s *scene) bool { return s.known }},
+	{wallShell, 20, "an element with an id is empty", func(s *scene) bool { return !s.known && s.empty }},
+	{wallShell, 20, "there are scripts that do more than count", func(s *scene) bool { return s.marks.paints > 0 }},
+	{wallShell, 10, "one is called as those that build pages are", func(s *scene) bool { return s.module || s.marks.bundles > 0 }},
+	{wallShell, 20, "there is nothing but scripts", func(s *scene) bool { return s.parts == 0 && s.marks.paints > 0 }},
+	{wallShell, 25, "a script leads on", func(s *scene) bool { return s.marks.leads && s.silent() }},
+	{wallShell, 30, "noscript asks for JavaScript", func(s *scene) bool { return s.asksAside }},
+	{wallShell, 40, "the page asks for JavaScript", func(s *scene) bool { return s.asksScripts }},
+	{wallShell, 25, "it says that it is loading", func(s *scene) bool { return s.loading }},
+	{wallShell, -30, "there are pictures or frames", func(s *scene) bool { return s.pictures+s.frames > 0 && !s.known && !s.asksAside }},
+	{wallShell, -40, "there are forms to fill in", func(s *scene) bool { return s.fields+s.passwords > 0 }},
+	{wallShell, -60, "it says something", func(s *scene) bool { return s.alien[wallShell] > 60 }},
+	{wallShell, -100, "it says much, or has a large menu", func(s *scene) bool { return s.alien[wallShell] > tiny || s.whole > short || s.menu > largeMenu }},
+	{wallShell, -60, "the title speaks about such pages", func(s *scene) bool { return s.teaches() && !s.silent() }},
+}
+
+func (s *scene) has(k markKind) bool { return s.marks.kinds[k] > 0 }
+
+// teaches says that title or heading are of a page about such pages.
+func (s *scene) teaches() bool { return (s.title|s.heading)&cueTeach != 0 }
+
+// silent says that there is no text but what goes with a shell, in links or
+// outside.
+func (s *scene) silent() bool { return s.alien[wallShell] == 0 && s.whole-s.kin[wallShell] <= 8 }
+
+func (s *scene) blocked() bool { return s.kinOf(cueBlocked) }
+
+// kinOf says whether a sentence has a cue.
+func (s *scene) kinOf(c cue) bool {
+	for i := range s.list {
+		if s.list[i].in&inHeading == 0 && s.list[i].cues&c != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// speaksOf gives the walls of which a sentence speaks.
+func speaksOf(c cue, size int) (is [wallCount]bool) {
+	is[wallCheck] = c&cueBot != 0 || c&cueCheck != 0 && c&cueHumanity != 0 && size <= 160
+	is[wallConsent] = (c&cueCookies != 0 && c&(cueAgree|cuePrivacy|cueGoOn|cuePerson) != 0 || c&cuePrivacy != 0 && c&cueAgree != 0) && (c&(cuePerson|cueGoOn) != 0 || size <= 40)
+	is[wallLogin] = c&cueMustLogin != 0
+	is[wallPaywall] = c&cuePaywall != 0
+	is[wallMissing] = c&cueThing != 0 && c&(cueNotFound|cueGone) != 0 && c&(cueDescribes|cueNoHits) == 0 && size <= 200
+	is[wallUpkeep] = c&cueUpkeep != 0 && size <= 200
+	is[wallShell] = c&cueScripts != 0 && c&cueTurnOn != 0
+	return is
+}
+
+// fits gives the walls on which a sentence would not surprise.
+func fits(c cue, size int) (is [wallCount]bool) {
+	is = speaksOf(c, size)
+	is[wallCheck] = is[wallCheck] || c&(cueBlocked|cueIncident|cueWait|cueAdvice|cueHumanity) != 0 || c&(cueScripts|cueCookies) != 0 && c&cueTurnOn != 0
+	is[wallConsent] = is[wallConsent] || c&(cueCookies|cueAgree|cuePrivacy|cueGoOn) != 0 && size <= 60
+	is[wallLogin] = is[wallLogin] || c&(cueLogin|cueCredential) != 0
+	is[wallPaywall] = is[wallPaywall] || c&(cueLogin|cueCredential) != 0
+	is[wallMissing] = is[wallMissing] || c&(cueNotFound|cueGone|cue404|cueAdvice|cueError) != 0
+	is[wallUpkeep] = is[wallUpkeep] || c&(cueAdvice|cueError|cueWait) != 0
+	is[wallShell] = is[wallShell] || c&(cueLoading|cueWait|cueError) != 0 && size <= 60
+	return is
+}
+
+// titles gives the walls of which a title or a heading speaks, taken as a
+// whole: more is asked of it than of a sentence.
+func titles(c cue, size int) (is [wallCount]bool) {
+	if c&cueTeach != 0 || size > 90 {
+		return is
+	}
+	is = speaksOf(c, size)
+	is[wallConsent] = is[wallConsent] || c&(cueAgree|cuePrivacy|cueGoOn) != 0 || c&cueCookies != 0 && size <= 24
+	is[wallLogin] = is[wallLogin] || c&cueLogin != 0 && size <= 50
+	is[wallMissing] = is[wallMissing] && size <= 70 || c&cueNotFound != 0 && size <= 24 || c&cue404 != 0 && (size == len("404") || c&(cueThing|cueNotFound|cueError) != 0 && size <= 60)
+	return is
+}
+
+// maxJudged is how much text a page shows at most, menus included, to be looked
+// at more closely, in characters.
+const maxJudged = 60_000
+
+// newScene puts together what is known of a page; nil when it says so much
+// that it is a page.
+func newScene(seen *sight, meta *metadata, page *normalize.Result, in Input) *scene {
+	if page.VisibleChars > maxJudged {
+		return nil
+	}
+	s := &scene{sight: seen, remarks: listen(page.Body), at: locate(in.Asked, in.URL), status: in.Status}
+	if s.over {
+		return nil
+	}
+	said := len(s.list)
+	for _, raw := range seen.noscript {
+		s.aside(raw)
+	}
+	s.readTitle(meta.title)
+	for _, v := range meta.meta["refresh"] {
+		seen.note(v)
+	}
+	s.marks = seen.read()
+	for _, v := range meta.meta["robots"] {
+		s.robots = s.robots || strings.Contains(strings.ToLower(v), "noindex")
+	}
+	for _, b := range seen.buttons {
+		s.f.reset()
+		s.f.write(b)
+		s.label |= cuesIn(s.f.b)
+	}
+	s.weigh(said)
+	return s
+}
+
+// readTitle reads the title, as a whole and by the parts that signs divide.
+func (s *scene) readTitle(title string) {
+	title = title[:min(len(title), 1024)]
+	part := func(t string) {
+		s.f.reset()
+		s.f.write(t)
+		if s.f.size == 0 {
+			return
+		}
+		c := cuesIn(s.f.b)
+		s.title |= c
+		for w, is := range titles(c, s.f.size) {
+			s.titled[w] = s.titled[w] || is
+		}
+	}
+	from := 0
+	for i, r := range title {
+		switch r {
+		case '|', '–', '—', '·', '»', '«', '•':
+		case '-':
+			if i == 0 || title[i-1] != ' ' {
+				continue // inside of a word
+			}
+		default:
+			continue
+		}
+		part(title[from:i])
+		from = i + utf8.RuneLen(r)
+	}
+	part(title[from:])
+	for w := range s.titled {
+		s.titled[w] = s.titled[w] && s.title&cueTeach == 0
+	}
+}
+
+// weigh adds up what is said of each wall, and what of anything else. The
+// remarks behind the first said ones are of noscript elements.
+func (s *scene) weigh(said int) {
+	for i := range s.list {
+		m := &s.list[i]
+		is := speaksOf(m.cues, m.whole)
+		s.incident = s.incident || m.cues&cueIncident != 0
+		if i >= said {
+			s.asksAside = s.asksAside || m.cues&cueScripts != 0
+			if is[wallCheck] {
+				s.says[wallCheck]++
+			}
+			continue
+		}
+		heading := m.in&inHeading != 0
+		if heading || m.in&asLead != 0 {
+			for w, is := range titles(m.cues, m.whole) {
+				s.headed[w] = s.headed[w] || is
+			}
+		}
+		if !heading {
+			for w := range is {
+				if is[w] {
+					s.says[w]++
+				}
+			}
+		}
+		s.asksScripts = s.asksScripts || is[wallShell]
+		s.loading = s.loading || m.cues&cueLoading != 0 && m.whole <= 60
+		s.describes = s.describes || m.cues&cueDescribes != 0
+		s.noHits = s.noHits || m.cues&cueNoHits != 0
+		switch {
+		case m.in&inDialog == 0:
+			s.beside += m.size
+		case is[wallConsent]:
+			s.banner += m.size
+		}
+		quoted := s.fromNoscript(m, said)
+		for w, ok := range fits(m.cues, m.whole) {
+			switch {
+			case ok || quoted:
+				s.kin[w] += m.whole
+			default:
+				s.alien[w] += m.size
+			}
+		}
+	}
+}
+
+// fromNoscript says whether a remark of the page stands in a noscript element
+// that asks for JavaScript.
+func (s *scene) fromNoscript(m *remark, said int) bool {
+	for i := said; i < len(s.list); i++ {
+		n := &s.list[i]
+		if n.cues == m.cues && n.whole == m.whole && n.cues&cueScripts != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// A verdict is what a page is taken for.
+type verdict struct {
+	code    sift.WarningCode
+	message string
+	hint    sift.Hint
+}
+
+// judge gives the verdict on a page.
+func (s *scene) judge() (v verdict, ok bool) {
+	points := s.points()
+	best := wallCount
+	for w, n := range points {
+		// What is a shell and something else is the something else.
+		if n >= enough && (best == wallCount || n > points[best] && wall(w) != wallShell) {
+			best = wall(w)
+		}
+	}
+	switch best {
+	case wallCheck:
+		by := ""
+		if s.marks.maker != "" {
+			by = " (" + s.marks.maker + ")"
+		}
+		v = verdict{sift.WarnChallenge, "this is a bot check (captcha or block page)" + by + ", not the page: the site answers automated readers with a challenge", sift.HintBrowser}
+	case wallConsent:
+		v = verdict{sift.WarnConsent, "this is a consent wall, not the page: the site shows it only after cookies are accepted or refused", sift.HintBrowser}
+	case wallLogin:
+		v = verdict{sift.WarnLogin, "this is a login page, not the page: the site wants its readers to sign in", sift.HintAuth}
+		if s.at.redirected {
+			v.message = "the address asked for led to a login page: the site wants its readers to sign in"
+		}
+	case wallPaywall:
+		v = verdict{sift.WarnLogin, "this is a paywall with nothing of the article: the site wants its readers to subscribe or sign in (login)", sift.HintAuth}
+	case wallMissing:
+		v = verdict{sift.WarnSoft404, "this page only says that what was asked for was not found (404), though the server reported success", sift.HintRecover}
+	case wallUpkeep:
+		v = verdict{sift.WarnSoft404, "this page only says that the site is down or in maintenance, though the server reported success", sift.HintRetry}
+	case wallShell:
+		v = verdict{sift.WarnJSShell, "this page is an empty shell that JavaScript would fill; it needs a browser, unless recover finds its text elsewhere", sift.HintBrowser}
+		if s.data {
+			v.message = "this page is an empty shell that JavaScript would fill; recover may find its text in the data that it carries"
+			v.hint = sift.HintRecover
+		}
+	default:
+		return verdict{}, false
+	}
+	return v, true
+}
+
+// points adds the clues up.
+func (s *scene) points() (points [wallCount]int) {
+	for i := range clues {
+		if c := &clues[i]; c.seen(s) {
+			points[c.wall] += c.points
+		}
+	}
+	return points
+}
+
+// suspect says of a document whether it is a page that stands in the place of
+// the one that was asked for.
+func suspect(doc *sift.Document, seen *sight, meta *metadata, page *normalize.Result, in Input) {
+	s := newScene(seen, meta, page, in)
+	if s == nil {
+		return
+	}
+	v, ok := s.judge()
+	if !ok {
+		if s.parts == 0 && page.VisibleChars == 0 && s.marks.paints == 0 {
+			empty(doc)
+		}
+		return
+	}
+	warn(doc, v.code, v.message)
+	if doc.Hint == "" {
+		doc.Hint = v.hint
+	}
+}
+
+// wallBytes is how much of the body of an error is judged.
+const wallBytes = 64 << 10
+
+// Wall says what stands in the body of an error answer: a bot check, a consent
+// wall or a login page, told as Extract tells them. Of a longer body the first
+// 64 KiB are looked at. ok is false where it is none of these, or no page.
+func Wall(in Input) (code sift.WarningCode, message string, hint sift.Hint, ok bool) {
+	if len(in.Body) == 0 {
+		return "", "", "", false
+	}
+	if len(in.Body) > wallBytes {
+		in.Body, in.Partial = in.Body[:wallBytes], true
+	}
+	ctx := context.Background() // what is done is bounded
+	b, err := open(ctx, in)
+	if err != nil || b.kind != sift.KindHTML {
+		return "", "", "", false
+	}
+	s := sceneOf(ctx, b.text, in)
+	if s == nil {
+		return "", "", "", false
+	}
+	v, ok := s.judge()
+	switch v.code {
+	case sift.WarnChallenge, sift.WarnConsent, sift.WarnLogin:
+		return v.code, v.message, v.hint, ok
+	default:
+		return "", "", "", false
+	}
+}
+
+// sceneOf reads a page for its verdict alone.
+func sceneOf(ctx context.Context, text []byte, in Input) *scene {
+	root, _, err := parse(ctx, text)
+	if err != nil {
+		return nil
+	}
+	seen, meta := observe(root), collect(root)
+	base, _ := url.Parse(in.URL)
+	page := normalize.Page(root, base)
+	return newScene(seen, meta, &page, in)
+}
