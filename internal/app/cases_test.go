@@ -465,6 +465,10 @@ func report(t *testing.T, cases []*caseFile, open map[string]string, verdicts []
 		}
 		t.Logf("not met: %s [%s] %s", v.id, note, strings.Join(v.faults, "; "))
 	}
+	slices.SortFunc(verdicts, func(a, b verdict) int { return int(b.took - a.took) })
+	for _, v := range verdicts[:min(5, len(verdicts))] {
+		t.Logf("slow: %s took %v", v.id, v.took.Round(time.Millisecond))
+	}
 	t.Logf("must %d/%d (%d listed as open), should %d/%d", met[must], all[must], len(open), met[should], all[should])
 	// With -run for some of them the share says nothing.
 	if len(verdicts) == len(cases) && met[should]*10 < all[should]*9 {
