@@ -152,13 +152,13 @@ func TestADigestIsWrittenAsTheContractSays(t *testing.T) {
 
 func TestNothingIsAnAnswerOfItsOwn(t *testing.T) {
 	for question, want := range map[string]string{
-		"Which Kubernetes operators are allowed?":    "Nothing on this page answers the question. Not on the page: Kubernetes, operators, allowed.",
-		`Does it say "kept for ever" of backups?`:    `Nothing on this page answers the question. Not on the page: "kept for ever".`,
-		"Wann wurde der Eiffelturm in Paris gebaut?": "Nothing on this page answers the question. Not on the page: Eiffelturm, Paris, gebaut.",
-		"Is macOS or x86-64 supported ???":          "Nothing on this page answers the question. Not on the page: macOS, x86-64, supported.",
+		"Which Kubernetes operators are allowed?":      "Nothing on this page answers the question. Not on the page: Kubernetes, operators, allowed.",
+		`Does it say "kept for ever" of backups?`:      `Nothing on this page answers the question. Not on the page: "kept for ever".`,
+		"Wann wurde der Eiffelturm in Paris gebaut?":   "Nothing on this page answers the question. Not on the page: Eiffelturm, Paris, gebaut.",
+		"Is macOS or x86-64 supported ???":             "Nothing on this page answers the question. Not on the page: macOS, x86-64, supported.",
 		"Which ISO-8859-1 goes with BAKE-opt/keepers?": "Nothing on this page answers the question. Not on the page: ISO-8859-1, goes, BAKE-opt/keepers.",
-		"Is it overloaded by != or === or <=>?":      "Nothing on this page answers the question. Not on the page: overloaded, !=, ===, <=>.",
-		"how does one bake sourdough bread at home":  "Nothing on this page answers the question. Not on the page: bake, sourdough, bread, home.",
+		"Is it overloaded by != or === or <=>?":        "Nothing on this page answers the question. Not on the page: overloaded, !=, ===, <=>.",
+		"how does one bake sourdough bread at home":    "Nothing on this page answers the question. Not on the page: bake, sourdough, bread, home.",
 	} {
 		d := extract(t, markdown(manual), question, Options{})
 		if d.Answer != want || len(d.Passages) != 0 {
@@ -506,8 +506,14 @@ func FuzzExtract(f *testing.F) {
 			other := k.DigestOf(Choice{Method: sift.DigestExtractive, Order: order})
 			holds(t, text, other, o)
 		}
-		if share, ok := k.Support(question, content); ok && (share < 0 || share > 1+1e-9) {
+		held := k.Hold(question, content)
+		if share, ok := Share(held.Words); ok && (share < 0 || share > 1+1e-9) {
 			t.Errorf("a share of %v", share)
+		}
+		for _, w := range held.Words {
+			if w.At < 0 || w.End <= w.At || w.End > len(question) {
+				t.Errorf("%+v is a word of %q", w, question)
+			}
 		}
 	})
 }

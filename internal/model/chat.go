@@ -17,7 +17,7 @@ import (
 // PromptVersion names the instructions in prompt.txt and the form of what goes
 // with them. Change it with them: answers to other instructions are not taken from
 // the cache.
-const PromptVersion = "1"
+const PromptVersion = "2"
 
 //go:embed prompt.txt
 var prompt string
@@ -74,14 +74,14 @@ func (m *Models) written(ctx context.Context, a Ask, k *digest.Ranking, p plan) 
 	}
 	key := keyOf(m.chat.url, m.chat.model, PromptVersion, string(data))
 	in := m.shelf(a)
-	if kept, ok := keptAnswer(ctx, in, key, q, k.Support); ok {
-		return kept.digest(k, read), nil
+	if kept, ok := keptAnswer(ctx, in, key, q, k.Hold); ok {
+		return kept.digest(k, read, p)
 	}
 	d, err := m.chatWith(ctx, string(data))
 	if err != nil {
 		return sift.Digest{}, err
 	}
-	good, failed := d.check(a.Question, q.Passages, k.Support)
+	good, failed := d.check(a.Question, q.Passages, k.Hold)
 	if m.trace.Checked != nil {
 		m.trace.Checked(len(d.Sentences), failed)
 	}
@@ -91,26 +91,35 @@ func (m *Models) written(ctx context.Context, a Ask, k *digest.Ranking, p plan) 
 	if value, err := json.Marshal(good); err == nil {
 		in.keep(ctx, KindDigest, map[string][]byte{key: value})
 	}
-	return good.digest(k, read), nil
+	return good.digest(k, read, p)
 }
+
+// sureMargin is from which margin words are sure that a question is answered. On
+// the tuning half of testdata/questions 95 of 100 such questions are.
+const sureMargin = 0.15
 
 // keptAnswer gives an answer from the cache. It is checked once more: nothing
 // is handed out that was not.
-func keptAnswer(ctx context.Context, in shelf, key string, q asked, support supporter) (draft, bool) {
+func keptAnswer(ctx context.Context, in shelf, key string, q asked, hold holder) (draft, bool) {
 	values := in.values(ctx, KindDigest, []string{key})
 	var d draft
 	if values[key] == nil || json.Unmarshal(values[key], &d) != nil || d.Answered != (len(d.Sentences) > 0) {
 		return draft{}, false
 	}
-	good, failed := d.check(q.Question, q.Passages, support)
+	good, failed := d.check(q.Question, q.Passages, hold)
 	return good, failed == 0
 }
 
 // digest is the answer as the caller gets it, with those passages that it cites.
-func (d draft) digest(k *digest.Ranking, read []sift.Passage) sift.Digest {
+// That nothing answers is not taken on trust either where words are sure that
+// something does: a page can order a model to say so. The error is a *failure.
+func (d draft) digest(k *digest.Ranking, read []sift.Passage, p plan) (sift.Digest, error) {
+	if !d.Answered && p.answered && k.Answered && k.Margin >= sureMargin {
+		return sift.Digest{}, fail(OutcomeOK, "found no answer in the passages, which have the words of the question")
+	}
 	out := k.DigestOf(digest.Choice{Method: sift.DigestLLM}) // says that there is nothing
 	if !d.Answered {
-		return out
+		return out, nil
 	}
 	number := make(map[int]int) // of a passage that was read, in what is handed out
 	for _, p := range read {
@@ -132,7 +141,7 @@ func (d draft) digest(k *digest.Ranking, read []sift.Passage) sift.Digest {
 		parts = append(parts, text+" "+cites.String()+end)
 	}
 	out.Answer = strings.Join(parts, " ")
-	return out
+	return out, nil
 }
 
 // chatWith gives what the model writes to data. The error is a *failure.

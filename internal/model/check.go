@@ -10,16 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// supporter says which share of the words of a sentence stands in a text, if
-// that can be told.
-type supporter func(sentence, text string) (share float64, ok bool)
-
-// supportMin is the share below which a sentence is about something else than
-// what it cites. Half of its words may well be the model's own.
-const supportMin = 0.3
-
 // check gives those sentences that hold, and says how many do not.
-func (d draft) check(question string, passages []passage, support supporter) (good draft, failed int) {
+func (d draft) check(question string, passages []passage, hold holder) (good draft, failed int) {
 	good.Answered = d.Answered
 	sources := make(map[int]*source, len(passages))
 	for _, p := range passages {
@@ -27,25 +19,13 @@ func (d draft) check(question string, passages []passage, support supporter) (go
 	}
 	question = spelled(question)
 	for _, s := range d.Sentences {
-		if holds(s, question, sources) && s.supported(passages, support) {
+		if holds(s, question, sources) && s.supported(question, passages, hold) {
 			good.Sentences = append(good.Sentences, s)
 		} else {
 			failed++
 		}
 	}
 	return good, failed
-}
-
-// supported says that a sentence is about what it cites.
-func (s sentence) supported(passages []passage, support supporter) bool {
-	var b strings.Builder
-	for _, p := range passages {
-		if slices.Contains(s.Cites, p.N) {
-			b.WriteString(p.Heading + "\n" + p.Before + "\n" + p.Text + "\n")
-		}
-	}
-	share, ok := support(s.Text, b.String())
-	return !ok || share >= supportMin
 }
 
 // source is a passage as sentences are held against it.
@@ -102,7 +82,7 @@ func holds(s sentence, question string, sources map[int]*source) bool {
 			return false
 		}
 	}
-	without := webAddress.ReplaceAllStringFunc(text, func(found string) string {
+	without := webAddress.ReplaceAllStringFunc(unemphasised(text), func(found string) string {
 		at := strings.TrimLeft(strings.TrimRight(found, addressEnd), " (")
 		if !slices.ContainsFunc(cited, func(c *source) bool { return hasAddress(c.written, at) || hasAddress(c.read, at) }) {
 			ok = false
@@ -185,6 +165,13 @@ func quotesIn(text string) (quotes []quotation, rest string, ok bool) {
 				continue
 			}
 		}
+		if end := emphasis(text[i:], before); end > 0 {
+			quotes = append(quotes, quotation{text: text[i+size : i+end]})
+			b.WriteString(" " + text[i+size:i+end] + " ")
+			i += end + size
+			before = r
+			continue
+		}
 		if ends == "" || r == '"' && unicode.IsDigit(before) || (r == '»' || r == '›') && letterOrDigit(before) {
 			if r == '»' || r == '›' || r == '」' || r == '』' {
 				return nil, "", false // an end without a beginning
@@ -207,6 +194,43 @@ func quotesIn(text string) (quotes []quotation, rest string, ok bool) {
 		before = r
 	}
 	return quotes, b.String(), true
+}
+
+// emphasis finds where what begins with a sign of emphasis ends, 0: it is none, as
+// in 2 * 3 or snake_case. Words that are set apart are a quotation too.
+func emphasis(text string, before rune) int {
+	sign, size := utf8.DecodeRuneInString(text)
+	if !strings.ContainsRune("*_~^", sign) || letterOrDigit(before) {
+		return 0
+	}
+	first, _ := utf8.DecodeRuneInString(text[size:])
+	if unicode.IsSpace(first) || first == sign || first == utf8.RuneError {
+		return 0
+	}
+	for i := size + 1; i < len(text); i++ {
+		if text[i] != text[0] {
+			continue
+		}
+		last, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i+1:])
+		if !unicode.IsSpace(last) && !letterOrDigit(after) && last != sign {
+			return i
+		}
+	}
+	return 0
+}
+
+// unemphasised gives a text without its signs of emphasis.
+func unemphasised(text string) string {
+	before := ' '
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if end := emphasis(text[i:], before); end > 0 {
+			text = text[:i] + " " + text[i+size:i+end] + " " + text[i+end+size:]
+		}
+		i, before = i+size, r
+	}
+	return text
 }
 
 // singleEnd finds the mark that ends what a single quotation mark has begun, -1
@@ -496,9 +520,9 @@ func isName(w string) bool {
 func spelled(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
-		case '’', '‘', 'ʼ', '‛', '＇', '‚':
+		case '’', '‘', 'ʼ', '‛', '＇', '‚', '❛', '❜', '❟', '´':
 			return '\''
-		case '“', '”', '‟', '＂', '„':
+		case '“', '”', '‟', '＂', '„', '❝', '❞', '❠', '〝', '〞', '〟', '⹂', 'ˮ', '″', '🙶', '🙷', '🙸':
 			return '"'
 		case '‐', '‑', '−', '–', '—':
 			return '-'
@@ -509,8 +533,12 @@ func spelled(text string) string {
 			}
 		}
 		return r
-	}, clean(norm.NFKC.String(text)))
+	}, clean(norm.NFKC.String(accents.Replace(text))))
 }
+
+// accents are signs that are used as quotation marks, and that NFKC makes something
+// else of.
+var accents = strings.NewReplacer("´", "'", "″", `"`, "′", "'", "‶", `"`, "‵", "'")
 
 // zeros are the zeros of the digits that are read as ASCII's: Arabic, Persian,
 // Devanagari, Bengali, Thai.

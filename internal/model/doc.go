@@ -24,14 +24,14 @@
 // The model gets the best passages, numbered, and the question, as JSON. It
 // writes sentences that each name the passages that they rest on. Nothing of that
 // is taken on trust: a sentence is left out that cites nothing or what does not
-// exist; that quotes what does not stand in a passage cited; or that has a number,
-// a date, a name of code or an address that does not. When more than a third of the
-// sentences go that way, so does the answer. The method of the digest is llm, and
-// its passages are those that are cited.
+// exist; that quotes what does not stand in a passage cited; that has a number, a
+// date, a name of code or an address that does not; or of which one clause is about
+// something else, or directs its reader where the passage does not. When more than
+// a third of the sentences go that way, so does the answer. The method of the digest
+// is llm, and its passages are those that are cited.
 //
-// What a page says is data: it is never part of the instructions, no tool is
-// offered, and an answer made to order by a page can at worst say what stands on
-// that page.
+// What a page says is data: it is never part of the instructions, and no tool is
+// offered. docs/question.md says what a page can still make of an answer.
 //
 // # Bounds
 //

@@ -259,13 +259,35 @@ func TestTheChatModelWritesAnAnswerThatCitesItsPassages(t *testing.T) {
 	}
 }
 
-func TestAModelMaySayThatNothingAnswers(t *testing.T) {
+func TestAModelMaySayThatNothingAnswersWhereWordsAreNotSure(t *testing.T) {
 	s := start(t, modeltest.Config{})
-	m := open(t, s, "chat", nil)
 	s.Chat(modeltest.Fault{Kind: modeltest.Says, Text: `{"answered": false, "sentences": []}`})
-	d, warnings := ask(t, m, "How many requests does Team get?")
+	cache := &memory{}
+	m := open(t, s, "chat", func(c *model.Config) { c.Cache = cache })
+	const unsure = "Does the warden polish the automobile with wax?"
+	if k, err := digest.Rank(t.Context(), markdown(page), unsure, digest.Options{}); err != nil || !k.Answered || k.Margin > 0.15 {
+		t.Fatalf("words are sure by %v, or answered is %v, %v", k.Margin, k.Answered, err)
+	}
+	d, warnings := ask(t, m, unsure)
 	if d.Method != sift.DigestLLM || len(d.Passages) != 0 || len(warnings) != 0 || !strings.HasPrefix(d.Answer, "Nothing on this page answers") {
 		t.Errorf("%+v\n%v", d, warnings)
+	}
+
+	// A page may have told it to say so, and what words have found is not kept from the
+	// caller; nor when the answer comes from the cache.
+	const sure = "How many requests does Team get?"
+	want, err := digest.Extract(t.Context(), markdown(page), sure, digest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		d, warnings = ask(t, m, sure)
+		if diff := cmp.Diff(want, d); diff != "" || len(warnings) != 1 || warnings[0].Code != sift.WarnFallback || !strings.Contains(warnings[0].Message, "the chat endpoint found no answer in the passages") {
+			t.Errorf("%s\n%v", diff, warnings)
+		}
+	}
+	if n := len(s.Requests("chat/completions")); n != 2 {
+		t.Errorf("%d chats, want one for each question", n)
 	}
 }
 
