@@ -35,6 +35,9 @@ once with its line. Ends with 0 when there is none, else with 2.`,
 				if _, err := app.NewGuard(cfg.Guard); err != nil {
 					return err
 				}
+				if err := app.CheckModels(cfg); err != nil {
+					return &usageError{err: err, elsewhere: true}
+				}
 				path, err := config.Path(p.configFile, p.environ)
 				if err != nil {
 					return err

@@ -61,7 +61,7 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 	f.StringVar(&t.Section, "section", "", "only what stands under the `HEADING`, given by its text or anchor")
 	f.StringVar(&t.Grep, "grep", "", "only the lines that match the RE2 `PATTERN`, with two around each")
 	f.StringVar(&t.JQ, "jq", "", "run the jq `PROGRAM` on a JSON body and print its outputs")
-	f.BoolVar(&t.Context, "context", false, "add where the page sits, with --json: breadcrumbs, authors, dates, feeds, links by host …")
+	f.BoolVar(&t.Context, "context", false, "with --json: add where the page sits: breadcrumbs, authors, dates, feeds, links by host …")
 	f.BoolVar(&t.Recover, "recover", false, "where the page fails or shows nothing, take its embedded data, an older copy or an archived one")
 	f.StringVar(&t.MinDate, "min-date", "", "with --recover: no copy older than `DATE`, such as 2026-03-31")
 	f.StringVar(&t.Pages, "pages", "", "`PAGES` of a PDF, such as 1-3,7,10-")
@@ -79,6 +79,15 @@ ask instead, $SIFT_KEY or --key-file the key for it; --server "" names none.
 			return unknownMode(mode)
 		}
 		t.Mode = sift.Mode(mode)
+		for flag, value := range map[string]string{"question": t.Question, "section": t.Section, "grep": t.Grep, "jq": t.JQ} {
+			// An unset variable of a shell must not fetch the whole page.
+			if f.Changed(flag) && strings.TrimSpace(value) == "" {
+				return usagef("--%s is empty; leave it out to get the whole content", flag)
+			}
+		}
+		if t.Context && !asJSON {
+			return usagef("--context is part of the envelope; ask for it with --json")
+		}
 		if t.MaxChars < 1 {
 			return usagef("--max-chars must be at least 1, not %d", t.MaxChars)
 		}

@@ -339,3 +339,73 @@ func TestASnapshotIsReadInEveryWayWhileTheSiteChanges(t *testing.T) {
 		t.Errorf("%+v: %s", r.Recovered, r.Content)
 	}
 }
+
+// Where a copy comes from is told where the envelope is not seen, too.
+func TestARecoveredCopyIsLabelledWithoutItsEnvelope(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	dir := t.TempDir()
+	config := writeFile(t, dir, "sift.toml", s.settings(""))
+	server := serve(t, dir, nil, "--config", config)
+	const moment = "2025-11-02T08:00:00Z"
+	for name, args := range map[string][]string{"alone": {"--config", config}, "with a server": {"--server", server.url}} {
+		_, out, stderr := runSift(t, dir, nil, append([]string{"fetch", "--recover", s.site.URL + "/gone"}, args...)...)
+		if !strings.Contains(out, "outer island") || !containsAll(stderr, []string{"archive copy of " + moment, s.archive.URL + "/web/20251102080000"}) {
+			t.Errorf("%s: %s%s", name, out, stderr)
+		}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.url+"/v1/fetch?recover=true&url="+url.QueryEscape(s.site.URL+"/gone"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/markdown")
+	resp, err := web.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got := resp.Header.Get("X-Sift-Recovered"); !strings.HasPrefix(got, "archive "+moment+" "+s.archive.URL+"/web/20251102080000") {
+		t.Errorf("the header is %q", got)
+	}
+}
+
+func TestAnEmptyOptionOfTheCommandLineIsAMistake(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	dir := t.TempDir()
+	config := writeFile(t, dir, "sift.toml", s.settings(""))
+	for _, option := range []string{"question", "section", "grep", "jq"} {
+		code, out, stderr := runSift(t, dir, nil, "fetch", "--config", config, "--"+option, "", s.site.URL+"/handbook")
+		if code != exitUsage || out != "" || !strings.Contains(stderr, "--"+option+" is empty") {
+			t.Errorf("%d: %s%s", code, out, stderr)
+		}
+	}
+	code, out, stderr := runSift(t, dir, nil, "fetch", "--config", config, "--context", s.site.URL+"/handbook")
+	if code != exitUsage || out != "" || !strings.Contains(stderr, "--json") {
+		t.Errorf("%d: %s%s", code, out, stderr)
+	}
+}
+
+func TestAKeyThatCannotBeReadIsFoundBeforeTheServiceStarts(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	for name, key := range map[string]string{"missing": "", "empty": "\n", "two lines": "a\nb\n"} {
+		dir := t.TempDir()
+		file := dir + "/key"
+		if name != "missing" {
+			file = writeFile(t, dir, "key", key)
+		}
+		config := writeFile(t, dir, "sift.toml", s.settings(fmt.Sprintf("[digest]\nchat_url = %q\nchat_model = \"c\"\nkey_file = %q\n", s.models.URL, file)))
+		for _, command := range [][]string{{"config", "check"}, {"serve", "--listen", "127.0.0.1:0"}} {
+			code, _, stderr := runSift(t, dir, nil, append(command, "--config", config)...)
+			if code != exitUsage || !strings.Contains(stderr, "key") {
+				t.Errorf("%s, %s: %d: %s", name, command[0], code, stderr)
+			}
+		}
+		// Who only fetches needs no key.
+		code, out, stderr := runSift(t, dir, nil, "fetch", "--config", config, s.site.URL+"/handbook")
+		if code != 0 || !strings.Contains(out, "Handbook") || !strings.Contains(stderr, "going on without models") {
+			t.Errorf("%s: %d: %s%s", name, code, out, stderr)
+		}
+	}
+}

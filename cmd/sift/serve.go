@@ -42,6 +42,9 @@ With no callers configured sift listens on loopback only, as one local caller.`,
 		if err != nil {
 			return err
 		}
+		if err := app.CheckModels(cfg); err != nil {
+			return &usageError{err: err, elsewhere: true}
+		}
 
 		// One place: a signal that comes while callers are re-read is not lost,
 		// and many at once are one.

@@ -42,6 +42,7 @@ const (
 	headerSnapshot   = "X-Sift-Snapshot"    // the copy to go on reading; absent when it could not be kept
 	headerWarnings   = "X-Sift-Warnings"    // the codes, comma-separated; absent when there are none
 	headerHint       = "X-Sift-Hint"        // what to try next; absent when there is none
+	headerRecovered  = "X-Sift-Recovered"   // source, moment and URL of the copy; absent when recovering was not asked for
 )
 
 func (s *Server) postFetch(w http.ResponseWriter, r *http.Request, x *exchange) error {
@@ -185,7 +186,19 @@ func contentAlone(h http.Header, dst []byte, answer *sift.Envelope) []byte {
 	if answer.Hint != "" {
 		h.Set(headerHint, string(answer.Hint))
 	}
+	if r := answer.Recovered; r != nil {
+		h.Set(headerRecovered, strings.Map(headerByte, string(r.Source)+" "+r.CapturedAt.Format(time.RFC3339)+" "+r.URL))
+	}
 	return append(dst, answer.Content...)
+}
+
+// headerByte leaves out what does not belong into a header: an archive's word for
+// where its copy is may hold anything.
+func headerByte(r rune) rune {
+	if r < ' ' || r > '~' {
+		return -1
+	}
+	return r
 }
 
 func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request, x *exchange) error {

@@ -455,6 +455,7 @@ func TestTheContentAloneIsGivenToWhoAsksForIt(t *testing.T) {
 	e.NextOffset = &next
 	e.Warnings = []sift.Warning{{Code: sift.WarnChallenge}, {Code: sift.WarnHiddenText}}
 	e.Hint = sift.HintBrowser
+	e.Recovered = &sift.Recovered{Source: sift.SourceArchive, CapturedAt: time.Date(2025, 11, 2, 8, 0, 0, 0, time.UTC), URL: "http://a.example/\r\nX: y/ü"}
 	w := do(t, Config{Fetcher: always(e, nil)}, with(get("/v1/fetch?url=u"), "Accept", "text/markdown"))
 	if w.Body.String() != "# ü <script>\n" {
 		t.Errorf("body is %q", w.Body)
@@ -465,7 +466,7 @@ func TestTheContentAloneIsGivenToWhoAsksForIt(t *testing.T) {
 	}
 	want := map[string]string{
 		"Content-Type": "text/markdown; charset=utf-8", "Content-Length": "14", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
-		"X-Sift-Next-Offset": "100000", "X-Sift-Snapshot": "s1", "X-Sift-Warnings": "challenge, hidden_text", "X-Sift-Hint": "browser",
+		"X-Sift-Next-Offset": "100000", "X-Sift-Snapshot": "s1", "X-Sift-Warnings": "challenge, hidden_text", "X-Sift-Hint": "browser", "X-Sift-Recovered": "archive 2025-11-02T08:00:00Z http://a.example/X: y/",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -474,7 +475,7 @@ func TestTheContentAloneIsGivenToWhoAsksForIt(t *testing.T) {
 	plain := answer("x")
 	plain.Snapshot = ""
 	w = do(t, Config{Fetcher: always(plain, nil)}, with(get("/v1/fetch?url=u"), "Accept", "text/plain"))
-	for _, name := range []string{"X-Sift-Next-Offset", "X-Sift-Snapshot", "X-Sift-Warnings", "X-Sift-Hint"} {
+	for _, name := range []string{"X-Sift-Next-Offset", "X-Sift-Snapshot", "X-Sift-Warnings", "X-Sift-Hint", "X-Sift-Recovered"} {
 		if v, there := w.Header()[name]; there {
 			t.Errorf("%s is there: %q", name, v)
 		}

@@ -120,7 +120,7 @@ func TestTheDocumentationListsWhatThereIs(t *testing.T) {
 	}
 
 	want = nil
-	for _, name := range []string{headerNextOffset, headerSnapshot, headerWarnings, headerHint} {
+	for _, name := range []string{headerNextOffset, headerSnapshot, headerWarnings, headerHint, headerRecovered} {
 		want = append(want, []string{name})
 	}
 	if diff := cmp.Diff(want, rows("`(X-Sift-[A-Za-z-]+)` \\|")); diff != "" {

@@ -62,7 +62,7 @@ type parts struct {
 }
 
 // build joins the parts on an open store. m may be nil.
-func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Logger, memory int64, c children) (*parts, error) {
+func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Logger, memory int64, c children, models *model.Models) (*parts, error) {
 	g, err := NewGuard(cfg.Guard)
 	if err != nil {
 		return nil, err
@@ -79,10 +79,7 @@ func build(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slog.Lo
 		parse:    gate.NewParse(int64(cfg.Limits.ParseMemory)),
 		children: c,
 	}
-	if p.models, err = newModels(cfg, store, m, log); err != nil {
-		client.Close()
-		return nil, err
-	}
+	p.models = models
 	p.pipeline, err = pipeline.New(pipeline.Config{
 		Guard: g,
 		Gate:  p.gate,
@@ -131,7 +128,11 @@ func OpenLocal(ctx context.Context, cfg config.Config, log *slog.Logger, notice 
 		notice("going on without a cache: " + err.Error())
 		store = nil
 	}
-	p, err := build(cfg, store, nil, log, 0, newLocalChildren(cfg, localTrace(notice)))
+	models, err := newModels(cfg, store, nil, log)
+	if err != nil {
+		notice("going on without models: " + err.Error())
+	}
+	p, err := build(cfg, store, nil, log, 0, newLocalChildren(cfg, localTrace(notice)), models)
 	if err != nil {
 		if store != nil {
 			err = errors.Join(err, store.Close())

@@ -70,7 +70,7 @@ func fetchForBatch(fetch fetchTarget) batch.FetchFunc {
 				return batch.Result{}, err
 			}
 			if env.Truncated && env.Snapshot == "" {
-				env = &sift.Envelope{Answer: env.With(sift.Warning{Code: sift.WarnPartial, Message: notKept}), Cache: env.Cache, Timing: env.Timing}
+				env.Answer = env.With(sift.Warning{Code: sift.WarnPartial, Message: notKept})
 			}
 			if raw = env.AppendJSON(nil); len(raw) <= t.MaxBytes {
 				return batch.Result{JSON: raw}, nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"sift.build/sift/internal/config"
@@ -39,6 +40,16 @@ func newModels(cfg config.Config, store *dcache.DB, m *metrics.Metrics, log *slo
 	return models, nil
 }
 
+// CheckModels finds what is wrong with the files that a configuration names for
+// the models.
+func CheckModels(cfg config.Config) error {
+	m, err := newModels(cfg, nil, nil, slog.New(slog.DiscardHandler))
+	if m != nil {
+		m.Close()
+	}
+	return err
+}
+
 // maxKeyFile is more than any key has.
 const maxKeyFile = 16 << 10
 
@@ -60,6 +71,8 @@ func modelKey(d config.Digest) (model.Key, error) {
 		return model.Key{}, fmt.Errorf("digest.key_file: %w", err)
 	case len(b) > maxKeyFile:
 		return model.Key{}, fmt.Errorf("digest.key_file: %s is longer than a key is", d.KeyFile)
+	case strings.TrimSpace(string(b)) == "":
+		return model.Key{}, fmt.Errorf("digest.key_file: %s is empty; write the key into it, or leave digest.key_file out", d.KeyFile)
 	}
 	return model.NewKey(string(b)), nil
 }

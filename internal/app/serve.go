@@ -74,7 +74,11 @@ func Serve(ctx context.Context, cfg config.Config, opts ServeOptions) (err error
 	m.WatchCache(func() metrics.Cache { return storeStats(store) })
 	children := newChildren(cfg, serviceTrace(m, log), warnLimited(log))
 	m.WatchChildren(children.watch)
-	p, err := build(cfg, store, m, log, answersMemory, children)
+	models, err := newModels(cfg, store, m, log)
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	p, err := build(cfg, store, m, log, answersMemory, children, models)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

@@ -230,8 +230,9 @@ func (c *Client) decode(got reply) (*Answer, error) {
 	var wire struct {
 		Success bool `json:"success"`
 		*sift.Answer
-		Cache  sift.CacheInfo `json:"cache"`
-		Timing sift.Timing    `json:"timing"`
+		Recovered *sift.Recovered `json:"recovered"`
+		Cache     sift.CacheInfo  `json:"cache"`
+		Timing    sift.Timing     `json:"timing"`
 	}
 	wire.Answer = new(sift.Answer)
 	if err := c.answer(got, http.StatusOK, &wire); err != nil {
@@ -241,7 +242,7 @@ func (c *Client) decode(got reply) (*Answer, error) {
 		return nil, c.notSift(got)
 	}
 	return &Answer{
-		Envelope: sift.Envelope{Answer: wire.Answer, Cache: wire.Cache, Timing: wire.Timing},
+		Envelope: sift.Envelope{Answer: wire.Answer, Recovered: wire.Recovered, Cache: wire.Cache, Timing: wire.Timing},
 		JSON:     got.body,
 	}, nil
 }

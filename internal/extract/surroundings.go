@@ -51,7 +51,7 @@ const (
 func Context(ctx context.Context, in Input, links string) (*sift.Context, error) {
 	c := &sift.Context{
 		Breadcrumbs: []sift.Link{}, Authors: []string{}, Feeds: []sift.Feed{}, Translations: []sift.Translation{},
-		Outline: []sift.Heading{}, Outbound: []sift.Outbound{},
+		Outline: []sift.Heading{}, Outbound: []sift.Outbound{}, Cut: []string{},
 	}
 	base, _ := url.Parse(in.URL)
 	s := surroundings{c: c, base: base, feeds: map[string]bool{}, translations: map[sift.Translation]bool{}}
@@ -109,6 +109,13 @@ type surroundings struct {
 	translations map[sift.Translation]bool
 	licences     []string // of link elements, then of links
 	items        []crumb  // breadcrumbs of microdata and RDFa
+}
+
+// cut notes that a list is not whole.
+func (s *surroundings) cut(name string) {
+	if !slices.Contains(s.c.Cut, name) {
+		s.c.Cut = append(s.c.Cut, name)
+	}
 }
 
 // A crumb is one breadcrumb as it was found.
@@ -241,7 +248,9 @@ func (s *surroundings) alternate(href, kind, lang, title string, feed bool) {
 	switch {
 	case feed:
 		u, ok := s.web(href)
-		if ok && !s.feeds[u] && len(s.c.Feeds) < maxFeeds {
+		if ok && len(s.c.Feeds) == maxFeeds && !s.feeds[u] {
+			s.cut("feeds")
+		} else if ok && !s.feeds[u] {
 			s.feeds[u] = true
 			s.c.Feeds = append(s.c.Feeds, sift.Feed{Title: oneLine(title, maxTitle), URL: u, Type: kind})
 		}
@@ -249,7 +258,9 @@ func (s *surroundings) alternate(href, kind, lang, title string, feed bool) {
 		tag := languageTag(lang)
 		u, ok := s.web(href)
 		t := sift.Translation{Language: tag, URL: u}
-		if ok && tag != "" && !s.translations[t] && len(s.c.Translations) < maxTranslations {
+		if ok && tag != "" && len(s.c.Translations) == maxTranslations && !s.translations[t] {
+			s.cut("translations")
+		} else if ok && tag != "" && !s.translations[t] {
 			s.translations[t] = true
 			s.c.Translations = append(s.c.Translations, t)
 		}
@@ -535,7 +546,9 @@ func (s *surroundings) visible(body *html.Node) {
 		s.series(n, href)
 		out.add(n, href, s.page)
 	}
-	s.c.Outbound = out.list()
+	if s.c.Outbound = out.list(); out.more || len(out.hosts) > maxOutboundHosts {
+		s.cut("outbound")
+	}
 }
 
 // isCrumbTrail says whether an element calls itself a trail of breadcrumbs.
@@ -739,12 +752,17 @@ type outbound struct {
 	byHost map[string]int
 	seen   map[uint64]struct{}
 	seed   maphash.Seed
+	more   bool // there are more than were counted
 }
 
 // add counts a link, if its URL is a new one.
 func (o *outbound) add(n *html.Node, href, page string) {
 	u := withoutFragment(href)
-	if u == page || len(o.seen) >= maxOutboundURLs {
+	if u == page {
+		return
+	}
+	if len(o.seen) >= maxOutboundURLs {
+		o.more = true
 		return
 	}
 	if len(o.seen) == 0 {
@@ -759,7 +777,11 @@ func (o *outbound) add(n *html.Node, href, page string) {
 	i, ok := o.byHost[host]
 	if !ok {
 		i = len(o.hosts)
-		if host == "" || i > maxOutboundHosts && host != o.own { // one more, for the page's own
+		if host == "" {
+			return
+		}
+		if i > maxOutboundHosts && host != o.own { // one more, for the page's own
+			o.more = true
 			return
 		}
 		o.byHost[host] = i

@@ -56,7 +56,7 @@ func TestAPageTellsWhereItSits(t *testing.T) {
 }
 
 func TestWhatIsNoPageHasEmptyLists(t *testing.T) {
-	want := `{"canonical":"","breadcrumbs":[],"authors":[],"published":"","modified":"","licence":"","feeds":[],"translations":[],"previous":"","next":"","outline":[],"outbound":[]}`
+	want := `{"canonical":"","breadcrumbs":[],"authors":[],"published":"","modified":"","licence":"","feeds":[],"translations":[],"previous":"","next":"","outline":[],"outbound":[],"cut":[]}`
 	for name, in := range map[string]Input{
 		"nothing":     {URL: "https://a.example/"},
 		"JSON":        {URL: "https://a.example/", Body: []byte(`{"a":1}`), ContentType: "application/json"},
@@ -324,6 +324,9 @@ func TestListsOfASurroundingAreBounded(t *testing.T) {
 	c := around(t, b.String(), strings.Repeat(`</x>; rel=next, `, 10_000))
 	if len(c.Feeds) != maxFeeds || len(c.Translations) != maxTranslations || len(c.Authors) != maxAuthors || len(c.Breadcrumbs) != maxCrumbs || len(c.Outbound) != maxOutboundHosts {
 		t.Errorf("%d feeds, %d translations, %d authors, %d breadcrumbs, %d hosts", len(c.Feeds), len(c.Translations), len(c.Authors), len(c.Breadcrumbs), len(c.Outbound))
+	}
+	if diff := cmp.Diff([]string{"feeds", "translations", "outbound"}, c.Cut); diff != "" {
+		t.Error(diff)
 	}
 	if o := c.Outbound[0]; o.Host != "www.shop.example" || o.Count != 1 {
 		t.Errorf("the page's own host is not the first: %+v", o)

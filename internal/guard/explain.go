@@ -64,16 +64,28 @@ func (g *Guard) Explain(ctx context.Context, raw string) Verdict {
 // be reached: whether it stands on the operator's own network. A name that cannot
 // be looked up now is not opened.
 func (g *Guard) Opened(ctx context.Context, u *URL) (bool, error) {
+	opened, _, err := g.reach(ctx, u)
+	return opened, err
+}
+
+// Public says whether a URL's host may be reached and needs no exception for it.
+func (g *Guard) Public(ctx context.Context, u *URL) (bool, error) {
+	opened, refused, err := g.reach(ctx, u)
+	return !opened && !refused, err
+}
+
+// reach judges all addresses of a host. A name that cannot be looked up now is
+// refused.
+func (g *Guard) reach(ctx context.Context, u *URL) (opened, refused bool, err error) {
 	addrs := []netip.Addr{u.addr}
 	if !u.Literal() {
-		var err error
 		if addrs, err = g.resolve(ctx, u.host); err != nil {
 			if ctx.Err() != nil {
-				return false, err
+				return false, true, err
 			}
-			return false, nil
+			return false, true, nil
 		}
 	}
-	opened, _ := g.judgeAll(u.host, addrs, u.port)
-	return opened != "", nil
+	by, bad := g.judgeAll(u.host, addrs, u.port)
+	return by != "", bad != nil, nil
 }

@@ -71,7 +71,8 @@
 // colon if it matches and a hyphen if it stands near one that does. A line in
 // brackets begins each group: the page, in a PDF; the offset of the group's first
 // line, in characters of the same, from where one can go on reading; the headings
-// that it stands under, those around the section included. Every other line is empty or "--", so that no
+// that it stands under, those around the section included. Of a long line that is
+// shown from its middle on, the offset is of what is shown. Every other line is empty or "--", so that no
 // page can make up a number, a heading or a group.
 //
 // Empty lines separate blocks in Markdown. They are neither matches nor

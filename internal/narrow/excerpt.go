@@ -12,11 +12,12 @@ const (
 	ellipsis = "…"
 )
 
-// excerpt gives a matching line, a long one around its first matches. plain says
-// that the match is in what a reader sees of it.
-func (g *grep) excerpt(ctx context.Context, s string, plain bool) (string, error) {
+// excerpt gives a matching line, a long one around its first matches, and the byte
+// of the line that it begins with. plain says that the match is in what a reader
+// sees of it.
+func (g *grep) excerpt(ctx context.Context, s string, plain bool) (part string, start int, err error) {
 	if forward(s, 0, hitChars) == len(s) {
-		return s, nil
+		return s, 0, nil
 	}
 	text := s
 	if plain {
@@ -26,7 +27,7 @@ func (g *grep) excerpt(ctx context.Context, s string, plain bool) (string, error
 	for from := 0; from < len(text) && len(spots) < spotsMax; {
 		at, end, err := g.p.find(ctx, text, from)
 		if err != nil {
-			return "", err
+			return "", 0, err
 		}
 		if at < 0 {
 			break
@@ -36,18 +37,20 @@ func (g *grep) excerpt(ctx context.Context, s string, plain bool) (string, error
 		}
 		spots = append(spots, at)
 	}
-	return cutOut(s, spots), nil
+	part, start = cutOut(s, spots)
+	return part, start, nil
 }
 
 // cutOut gives hitChars characters of s in all, in equal parts around each of
-// the spots.
-func cutOut(s string, spots []int) string {
+// the spots, and where the first of them begins.
+func cutOut(s string, spots []int) (part string, start int) {
 	if len(spots) == 0 {
 		spots = []int{0}
 	}
 	share := hitChars / len(spots)
 	var b strings.Builder
 	end := -1 // of what was written
+	start = len(s)
 	for _, at := range spots {
 		from := back(s, at, share/4)
 		if from > 0 {
@@ -69,13 +72,13 @@ func cutOut(s string, spots []int) string {
 		}
 		if to > from {
 			b.WriteString(s[from:to])
-			end = to
+			end, start = to, min(start, from)
 		}
 	}
 	if end < len(s) {
 		b.WriteString(ellipsis)
 	}
-	return b.String()
+	return b.String(), start
 }
 
 // clip gives the first n characters of s, or the last n.

@@ -270,7 +270,7 @@ func (g *grep) matches(ctx context.Context, s string) (hit, plain bool, err erro
 // show writes a matching line, with the group that it begins and the lines
 // before it; nothing, when it is too much.
 func (g *grep) show(ctx context.Context, l line, plain bool) error {
-	text, err := g.excerpt(ctx, l.text, plain)
+	text, start, err := g.excerpt(ctx, l.text, plain)
 	if err != nil {
 		return err
 	}
@@ -281,12 +281,15 @@ func (g *grep) show(ctx context.Context, l line, plain bool) error {
 		} else {
 			b.WriteByte('\n')
 		}
-		first := l
-		if len(g.before) > 0 {
-			first = g.before[0]
+		at := l.offset
+		switch {
+		case start > 0: // the line is long, and so far into it is what matches
+			at += utf8.RuneCountInString(l.text[:start])
+		case len(g.before) > 0:
+			at = g.before[0].offset
 		}
 		b.WriteByte('\n')
-		b.WriteString(g.place(first.offset))
+		b.WriteString(g.place(at))
 	}
 	for _, c := range g.before {
 		b.WriteString(numbered(c, '-', clip(c.text, contextChars, true)))

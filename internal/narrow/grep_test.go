@@ -539,3 +539,23 @@ func FuzzGrep(f *testing.F) {
 		check(t, text, p, r)
 	})
 }
+
+func TestTheOffsetOfAHitFarIntoALongLineLeadsToIt(t *testing.T) {
+	content := "intro\n" + strings.Repeat("é x ", 300_000) + "NEEDLE here" + strings.Repeat(" y", 300_000) + "\nend"
+	res, err := Grep(t.Context(), Text{Content: content}, pattern(t, "NEEDLE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := res.Content
+	m := regexp.MustCompile(`\n\[offset (\d+)\]`).FindStringSubmatch(got)
+	if m == nil {
+		t.Fatalf("no offset in %.200q", got)
+	}
+	at, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if from := string([]rune(content)[at:min(at+hitChars, utf8.RuneCountInString(content))]); !strings.Contains(from, "NEEDLE") {
+		t.Errorf("at offset %d stands %.80q", at, from)
+	}
+}

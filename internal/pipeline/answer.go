@@ -107,7 +107,7 @@ func (p *Pipeline) ask(ctx context.Context, q query, s *selection) error {
 		return nil
 	}
 	d, warnings, err := p.cfg.Models.Digest(ctx, model.Ask{
-		Class: q.caller.Class, Restricted: q.caller.Restricted,
+		Class: q.caller.Class, Restricted: q.caller.Restricted, Secret: s.secret,
 		Text: s.readable(), Question: q.view.question, Options: s.digestOptions(), Turn: turn,
 	})
 	if err != nil {

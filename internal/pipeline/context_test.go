@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,5 +87,17 @@ func TestAPDFHasAContextToo(t *testing.T) {
 	env := r.get(t, sift.Target{URL: "http://a.example/", Context: true})
 	if env.Context == nil || env.Context.Outline == nil || env.Context.Authors == nil {
 		t.Errorf("%+v", env.Context)
+	}
+}
+
+func TestAListOfAContextThatIsNotWholeIsNamed(t *testing.T) {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "<h2>Part %[1]d</h2><p>Text of the part, which goes on for a while. <a href=https://h%[1]d.example/>x</a></p>", i)
+	}
+	r := newRig(t, newSite(t, serve("<main>"+b.String()+"</main>")), rigOptions{})
+	c := r.get(t, sift.Target{URL: "http://a.example/", Context: true}).Context
+	if diff := cmp.Diff([]string{"outbound", "outline"}, c.Cut); diff != "" || len(c.Outline) != outlineMax {
+		t.Errorf("%s%d headings", diff, len(c.Outline))
 	}
 }

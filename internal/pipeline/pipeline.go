@@ -257,9 +257,10 @@ func (p *Pipeline) fetchTarget(ctx context.Context, caller sift.Caller, target s
 		return nil, outOfTime(ctx, timeout, err)
 	}
 	if err == nil {
-		p.label(env, target.Recover)
+		p.label(env, target.Recover, target.Snapshot != "")
+		return env, nil
 	}
-	return env, err
+	return nil, p.hintRecover(q, target, err)
 }
 
 // query is one target on its way.

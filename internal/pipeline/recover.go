@@ -21,6 +21,9 @@ import (
 // can be asked after it.
 const liveShare = 0.6
 
+// archiveShare is how much of the time that is left then the archive gets.
+const archiveShare = 0.85
+
 // fetchOrRecover answers from the page, and where that will not do from what else
 // there is of it: data embedded in it, an older copy of ours, an archived one.
 func (p *Pipeline) fetchOrRecover(ctx context.Context, q query, maxAge *int) (*sift.Envelope, error) {
@@ -31,6 +34,7 @@ func (p *Pipeline) fetchOrRecover(ctx context.Context, q query, maxAge *int) (*s
 		live, cancel = context.WithTimeout(ctx, share)
 		defer cancel()
 	}
+	before := p.newest(ctx, q)
 	env, err := p.fromCacheOrNetwork(live, q, maxAge)
 	if err != nil && live.Err() != nil && ctx.Err() == nil {
 		err = outOfTime(live, share.Round(time.Millisecond), err)
@@ -44,17 +48,25 @@ func (p *Pipeline) fetchOrRecover(ctx context.Context, q query, maxAge *int) (*s
 			return env, nil
 		}
 	}
-	if err != nil {
-		if env, ok := p.fromStale(ctx, q, reason); ok {
-			return env, nil
-		}
+	if env, ok := p.fromStale(ctx, q, before, reason); ok {
+		return env, nil
 	}
-	recovered, archiveErr := p.fromArchive(ctx, q, maxAge, reason)
+	// The first answer must still be given when the archive has none in time.
+	asked := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		asked, cancel = context.WithTimeout(ctx, time.Duration(float64(deadline.Sub(p.now()))*archiveShare))
+		defer cancel()
+	}
+	recovered, archiveErr := p.fromArchive(asked, q, maxAge, reason)
 	if archiveErr == nil {
 		return recovered, nil
 	}
 	if ctx.Err() != nil {
 		return nil, archiveErr
+	}
+	if asked.Err() != nil {
+		archiveErr = sift.Fail(sift.CodeTimeout, "the archive did not answer in time").WithCause(archiveErr)
 	}
 	why := "nothing was recovered: " + sentence(archiveErr)
 	if err == nil {
@@ -143,12 +155,25 @@ func (p *Pipeline) fromErrorPage(ctx context.Context, q query, page *pageError) 
 	return env, true
 }
 
-// fromStale answers from the newest copy of ours, however old it is.
-func (p *Pipeline) fromStale(ctx context.Context, q query, reason string) (*sift.Envelope, bool) {
+// newest is the snapshot of the newest copy of ours; "": there is none. A page that
+// has become a shell has a copy of that itself by the time it is known.
+func (p *Pipeline) newest(ctx context.Context, q query) string {
 	if p.cfg.Store == nil {
-		return nil, false
+		return ""
 	}
 	entry, ok, err := p.cfg.Store.Latest(ctx, q.caller.Class, q.key)
+	if err != nil || !ok {
+		return ""
+	}
+	return entry.Snapshot
+}
+
+// fromStale answers from a copy of ours, however old it is.
+func (p *Pipeline) fromStale(ctx context.Context, q query, snapshot, reason string) (*sift.Envelope, bool) {
+	if snapshot == "" {
+		return nil, false
+	}
+	entry, ok, err := p.cfg.Store.BySnapshot(ctx, q.caller.Class, snapshot)
 	if err != nil || !ok || entry.CheckedAt.Before(q.minDate) {
 		return nil, false
 	}
@@ -211,9 +236,9 @@ func (p *Pipeline) mayLeave(ctx context.Context, q query) error {
 	if err != nil {
 		return err
 	}
-	own, err := p.cfg.Guard.Opened(ctx, base)
-	if err != nil || own {
-		return err
+	public, err := p.cfg.Guard.Public(ctx, base)
+	if err != nil || !public {
+		return err // where it may not be reached at all, the guard says so
 	}
 	inside, err := p.cfg.Guard.Opened(ctx, q.url)
 	if err != nil {
@@ -300,8 +325,21 @@ func (p *Pipeline) getArchived(ctx context.Context, raw string, accept time.Time
 	})
 }
 
+// hintRecover adds to a failure that an archive may have the page.
+func (p *Pipeline) hintRecover(q query, target sift.Target, err error) error {
+	f, ok := errors.AsType[*sift.Failure](err)
+	if !ok || target.Recover || f.Hint != "" || !p.mayAskArchive(q) {
+		return err
+	}
+	gone := isGone(f.Status) || f.Status == http.StatusUnavailableForLegalReasons
+	if f.Code == sift.CodeUpstream4xx && gone || f.Code == sift.CodeUnreachable {
+		return f.WithHint(sift.HintRecover)
+	}
+	return err
+}
+
 // label says in an answer where its copy comes from.
-func (p *Pipeline) label(env *sift.Envelope, asked bool) {
+func (p *Pipeline) label(env *sift.Envelope, asked, snapshot bool) {
 	switch {
 	case env.Recovered != nil:
 	case env.Origin != nil && env.Origin.Source != sift.SourceLive:
@@ -311,8 +349,11 @@ func (p *Pipeline) label(env *sift.Envelope, asked bool) {
 		if env.Origin != nil {
 			r.Reason = env.Origin.Reason
 		}
-		if env.Cache.Revalidated {
+		switch {
+		case env.Cache.Revalidated:
 			r.Source = sift.SourceRevalidated
+		case snapshot && time.Duration(env.Cache.Age)*time.Second > p.cfg.TTL:
+			r.Source = sift.SourceStale
 		}
 		if at := p.now().Add(-time.Duration(env.Cache.Age) * time.Second).UTC().Truncate(time.Second); env.Cache.Hit && at.After(r.CapturedAt) {
 			r.CapturedAt = at

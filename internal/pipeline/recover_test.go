@@ -389,3 +389,80 @@ func TestWhatIsRecoveredFromAPageCutShortIsPartial(t *testing.T) {
 		t.Errorf("%+v, %v", env.Recovered, env.Warnings)
 	}
 }
+
+func TestAnArchiveThatStallsDoesNotCostTheFirstAnswer(t *testing.T) {
+	stalls := archivetest.Fault{Hang: true}
+	for name, page := range map[string]http.HandlerFunc{
+		"gone":  status(404, "no"),
+		"shell": serve("<html><head><title>App</title></head><body><div id=root></div><noscript>Please enable JavaScript to run this app.</noscript></body></html>"),
+	} {
+		s := newArchived(t, page)
+		s.archive.Behave(archivetest.Behaviour{Faults: map[archivetest.Door]archivetest.Fault{
+			archivetest.TimeGate: stalls, archivetest.TimeMap: stalls, archivetest.Availability: stalls,
+		}})
+		r := newRig(t, s.site, rigOptions{archive: archiveURL})
+		seconds := 1.0
+		env, err := r.FetchTarget(t.Context(), alice, sift.Target{URL: url1, Recover: true, Timeout: &seconds})
+		switch f := sift.AsFailure(err); {
+		case name == "gone":
+			if f.Code != sift.CodeUpstream4xx || f.Status != 404 || !strings.Contains(f.Message, "nothing was recovered: the archive did not answer in time") {
+				t.Errorf("%v", err)
+			}
+		case err != nil || env.Recovered.Source != sift.SourceLive || env.Recovered.Reason == "":
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAnEmptyPageIsOneThatShowsNothing(t *testing.T) {
+	s := newArchived(t, serve(""))
+	r := newRig(t, s.site, rigOptions{archive: archiveURL})
+	if env := r.get(t, sift.Target{URL: url1, Recover: true}); env.Recovered.Source != sift.SourceLive || env.Recovered.Reason == "" {
+		t.Errorf("%+v", env.Recovered)
+	}
+	s.archive.Add(archivetest.Capture{URL: url1, At: day(2025, 11, 2), Body: page("Report", tale)})
+	if env := r.get(t, sift.Target{URL: url1, Recover: true, MaxAge: zero()}); env.Recovered.Source != sift.SourceArchive {
+		t.Errorf("%+v", env.Recovered)
+	}
+}
+
+func TestAGoodCopyOfOursStandsInForAPageThatHasBecomeAShell(t *testing.T) {
+	s := newArchived(t, serve(page("Report", tale)))
+	r := newRig(t, s.site, rigOptions{})
+	good := r.get(t, sift.Target{URL: url1})
+	s.answer(serve("<html><head><title>App</title></head><body><div id=root></div><noscript>Please enable JavaScript to run this app.</noscript></body></html>"))
+	env := r.get(t, sift.Target{URL: url1, Recover: true, MaxAge: zero()})
+	if env.Recovered.Source != sift.SourceStale || env.Content != good.Content || env.Recovered.Reason == "" {
+		t.Errorf("%+v: %q", env.Recovered, env.Content)
+	}
+}
+
+func TestAnOldSnapshotIsNotCalledLive(t *testing.T) {
+	r := newRig(t, newSite(t, serve(page("Report", tale))), rigOptions{})
+	now := time.Now()
+	r.now = func() time.Time { return now }
+	first := r.get(t, sift.Target{URL: url1})
+	again := r.get(t, sift.Target{URL: url1, Snapshot: first.Snapshot, Recover: true})
+	now = now.Add(48 * time.Hour)
+	later := r.get(t, sift.Target{URL: url1, Snapshot: first.Snapshot, Recover: true})
+	if again.Recovered.Source != sift.SourceLive || later.Recovered.Source != sift.SourceStale || later.Recovered.CapturedAt.After(now.Add(-47*time.Hour)) {
+		t.Errorf("%+v, %+v", again.Recovered, later.Recovered)
+	}
+}
+
+func TestAFailureThatAnArchiveMayHelpWithSaysSo(t *testing.T) {
+	s := newArchived(t, status(404, "no"))
+	if f := newRig(t, s.site, rigOptions{archive: archiveURL}).fail(t, alice, sift.Target{URL: url1}, sift.CodeUpstream4xx); f.Hint != sift.HintRecover {
+		t.Errorf("hint %q", f.Hint)
+	}
+	if f := newRig(t, s.site, rigOptions{}).fail(t, alice, sift.Target{URL: url1}, sift.CodeUpstream4xx); f.Hint != "" {
+		t.Errorf("without an archive: hint %q", f.Hint)
+	}
+	carol := sift.Caller{Name: "carol", Class: "secret", Restricted: true}
+	if f := newRig(t, s.site, rigOptions{archive: archiveURL}).fail(t, carol, sift.Target{URL: url1}, sift.CodeUpstream4xx); f.Hint != "" {
+		t.Errorf("a restricted caller: hint %q", f.Hint)
+	}
+	if f := newRig(t, s.site, rigOptions{archive: archiveURL}).fail(t, alice, sift.Target{URL: url1, Recover: true}, sift.CodeUpstream4xx); f.Hint != "" {
+		t.Errorf("after it was tried: hint %q", f.Hint)
+	}
+}

@@ -32,6 +32,8 @@ type selection struct {
 	starts []render.PageStart // where pages begin in the content; nil: pages says
 	pages  []int              // of a PDF: those that the content is of; nil: all
 
+	secret bool // nothing of it may be kept, by models either
+
 	// passing says that the answer may be another a moment later, as a model did
 	// not answer now. It is not kept.
 	passing bool
@@ -60,9 +62,9 @@ func selectFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*se
 	if v.restricted {
 		a.Receipt.Address = ""
 	}
-	if doc.Kind == sift.KindHTML && v.mode != sift.ModeRaw && (v.recover || e.Recovered != nil) && extract.Shell(doc) {
+	if v.recover || e.Recovered != nil {
 		var err error
-		if doc, err = embedded(ctx, c, doc, a); err != nil {
+		if doc, err = embedded(ctx, c, doc, v.mode, a); err != nil {
 			return nil, err
 		}
 	}
@@ -71,7 +73,7 @@ func selectFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*se
 	if doc.Kind != sift.KindPDF && v.pages != "" {
 		return nil, sift.Fail(sift.CodeInvalid, "pages chooses pages of a PDF, and this is %s; leave it out", doc.MediaType)
 	}
-	s := &selection{view: v, a: a, kind: doc.Kind, mediaType: doc.MediaType, isPDF: doc.Kind == sift.KindPDF}
+	s := &selection{view: v, a: a, secret: c.secret, kind: doc.Kind, mediaType: doc.MediaType, isPDF: doc.Kind == sift.KindPDF}
 	if err := s.render(ctx, c, doc); err != nil {
 		return nil, err
 	}
@@ -89,7 +91,13 @@ func selectFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*se
 // embedded gives what a page that shows nothing has as data, and notes in a where
 // that is from. Where there is no such data it is doc again, and a says why the
 // page will not do.
-func embedded(ctx context.Context, c *copied, doc *sift.Document, a *sift.Answer) (*sift.Document, error) {
+func embedded(ctx context.Context, c *copied, doc *sift.Document, mode sift.Mode, a *sift.Answer) (*sift.Document, error) {
+	if doc.Kind != sift.KindHTML || mode == sift.ModeRaw || !extract.Shell(doc) {
+		if a.Origin == nil && extract.Blank(doc) {
+			a.Origin = &sift.Recovered{Source: sift.SourceLive, Reason: showsNothing}
+		}
+		return doc, nil
+	}
 	if err := c.needBody(ctx); err != nil {
 		return nil, err
 	}
@@ -140,6 +148,9 @@ func (s *selection) surroundings(ctx context.Context, c *copied, doc *sift.Docum
 			return fmt.Errorf("render: %w", err)
 		}
 		around.Outline = slices.Clone(r.Outline[:min(len(r.Outline), outlineMax)])
+		if len(r.Outline) > outlineMax {
+			around.Cut = append(around.Cut, "outline")
+		}
 	}
 	if len(around.Authors) == 0 && doc.Author != "" { // of a PDF
 		around.Authors = append(around.Authors, doc.Author)
@@ -332,7 +343,28 @@ func (s *selection) readable() digest.Text {
 }
 
 func (s *selection) digestOptions() digest.Options {
-	return digest.Options{MaxChars: min(s.view.maxChars, digest.DefaultChars)}
+	return digest.Options{MaxChars: s.passagesMax()}
+}
+
+// passagesMax is how many characters of passages may be handed back, the lines
+// above them included.
+func (s *selection) passagesMax() int { return min(s.view.maxChars, digest.DefaultChars) }
+
+// fit leaves out the weakest passages until a digest, written out, is not longer
+// than it may be. One is always left, and all that a model has cited.
+func (s *selection) fit(d *sift.Digest) {
+	for d.Method != sift.DigestLLM && len(d.Passages) > 1 && utf8.RuneCountInString(passagesText(*d)) > s.passagesMax() {
+		weakest := 0
+		for i, p := range d.Passages {
+			if p.Score < d.Passages[weakest].Score {
+				weakest = i
+			}
+		}
+		d.Passages = slices.Delete(d.Passages, weakest, weakest+1)
+		for i := range d.Passages {
+			d.Passages[i].N = i + 1
+		}
+	}
 }
 
 // toPassages takes the passages that answer a question as the content. What
@@ -349,6 +381,7 @@ func (s *selection) toPassages(d sift.Digest) {
 	}
 	pages := []int{}
 	d.Passages = slices.Clone(d.Passages)
+	s.fit(&d)
 	for i := range d.Passages {
 		p := &d.Passages[i]
 		p.Start += offset

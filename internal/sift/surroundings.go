@@ -17,6 +17,7 @@ type Context struct {
 	Next         string        `json:"next"`
 	Outline      []Heading     `json:"outline"`  // of the clean content
 	Outbound     []Outbound    `json:"outbound"` // links of the whole page, by host; the page's own host first
+	Cut          []string      `json:"cut"`      // names those lists that are not whole: feeds, translations, outline, outbound
 }
 
 // Feed is a feed that a page names.
