@@ -44,7 +44,7 @@ func TestAPageTellsWhereItSits(t *testing.T) {
 		Feeds:        []sift.Feed{{Title: "New lamps", URL: "https://www.shop.example/feed.xml", Type: "application/rss+xml"}},
 		Translations: []sift.Translation{{Language: "de-AT", URL: "https://www.shop.example/de/lampen"}, {Language: "x-default", URL: "https://www.shop.example/lamps/desk"}},
 		Next:         "https://www.shop.example/lamps/desk?page=2",
-		Outline:      []sift.Heading{},
+		Outline:      []sift.Heading{}, Cut: []string{},
 		Outbound: []sift.Outbound{
 			{Host: "www.shop.example", Count: 2, Links: []sift.Link{{Text: "Home", URL: "https://www.shop.example/"}, {Text: "Lamps", URL: "https://www.shop.example/lamps#top"}}},
 			{Host: "other.example", Count: 2, Links: []sift.Link{{Text: "A", URL: "https://other.example/a"}, {Text: "B", URL: "https://other.example/b"}}},
