@@ -231,7 +231,7 @@ func checkUserAgent(s string) *problem {
 // checkEndpoint wants a base URL. What may hold a key is refused, and not
 // quoted: `sift config show` prints these URLs.
 func checkEndpoint(s string) *problem {
-	if p := checkArchive(s); p != nil {
+	if p := checkWebURL(s, "https://models.example/v1"); p != nil {
 		return p
 	}
 	if u, err := url.Parse(s); err != nil || u.RawQuery != "" || u.ForceQuery {
@@ -240,9 +240,12 @@ func checkEndpoint(s string) *problem {
 	return nil
 }
 
-// checkArchive wants an http or https URL without user info and fragment.
-func checkArchive(s string) *problem {
-	const want = `an http or https URL, such as "https://host.example/v1"`
+// checkArchive wants a web URL.
+func checkArchive(s string) *problem { return checkWebURL(s, "https://web.archive.org") }
+
+// checkWebURL wants an http or https URL without user info and fragment.
+func checkWebURL(s, example string) *problem {
+	want := fmt.Sprintf("an http or https URL, such as %q", example)
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:

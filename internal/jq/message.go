@@ -131,6 +131,10 @@ func unlessEnd(err error) error {
 // says.
 const maxText = 400
 
+// maxQuoted is the same where most of it may be the page's: an error is no way to
+// pass on what stands there.
+const maxQuoted = 160
+
 // clean makes a stranger's text fit to be shown in one line of an error: cut,
 // and without what a terminal would act on or a reader would not see.
 func clean(s string, most int) string {

@@ -317,16 +317,16 @@ func (o *outcome) judge(q Query) (Result, error) {
 	case faultEmpty:
 		return Result{}, q.empty()
 	case faultProgram:
-		return fail(sift.CodeInvalid, "jq has %s", clean(e.Text, maxText))
+		return fail(sift.CodeInvalid, "jq has %s", clean(e.Text, maxQuoted))
 	case faultOutput:
 		return fail(sift.CodeTooLong, "the first output of the jq program is longer than %s; %s", size(o.limits.output), narrower)
 	case faultHalt:
-		return fail(sift.CodeInvalid, "the jq program ended itself%s%s: %s", before, where(e), clean(e.Text, maxText))
+		return fail(sift.CodeInvalid, "the jq program ended itself%s%s: %s", before, where(e), clean(e.Text, maxQuoted))
 	case faultRuntime:
 		if q.isOther() && !q.beginsLikeJSON() {
 			return Result{}, q.other() // its first word is JSON by chance
 		}
-		text := clean(e.Text, maxText)
+		text := clean(e.Text, maxQuoted)
 		if text == "break" {
 			text = "there are no more documents for input to read"
 		}
