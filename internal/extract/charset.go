@@ -63,7 +63,7 @@ type charset struct {
 // character set and where that was found. The text is valid UTF-8 without NUL
 // and without byte-order mark. Bytes that are no text are unsupported.
 func Decode(ctx context.Context, in Input) (text, name, from string, err error) {
-	b, err := open(ctx, in)
+	b, err := decode(ctx, in)
 	if err != nil {
 		return "", "", "", err
 	}

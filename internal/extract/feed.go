@@ -44,7 +44,8 @@ type entry struct {
 	enclosures []enclosure
 	from       string // the feed it was taken from
 	fromLink   string
-	base       string // what its relative links are resolved against; "" is the feed's own
+	base       string // what its relative links are resolved against; "" is the feed's address
+	inner      string // the same for its content
 }
 
 type enclosure struct{ link, kind, size, title string }
@@ -83,14 +84,14 @@ func newFeedWriter(in Input) *feedWriter {
 // neither a title nor an entry: no feed after all.
 func readFeed(ctx context.Context, doc *sift.Document, text []byte, in Input) (ok bool, err error) {
 	w := newFeedWriter(in)
-	r := &xmlReader{b: text}
+	r := &xmlReader{b: text, base: in.URL}
 	for r.next() != xmlStart {
 		if r.pos >= len(r.b) {
 			return false, nil
 		}
 	}
 	var head feedHead
-	head.language, head.base = r.attr("xml:lang"), r.attr("xml:base")
+	head.language, head.base = r.attr("xml:lang"), r.base
 	isAtom := r.native == familyAtom || r.name == "feed"
 	depth := 1
 	for depth > 0 {
@@ -113,16 +114,11 @@ func readFeed(ctx context.Context, doc *sift.Document, text []byte, in Input) (o
 				} else {
 					e = rssEntry(n)
 				}
-				if e.base == "" {
-					e.base = head.base
-				}
 				if err := w.entry(ctx, &e); err != nil {
 					return false, err
 				}
 			case "channel", "items":
-				if b := r.attr("xml:base"); b != "" {
-					head.base = b
-				}
+				head.base = r.base
 				if l := r.attr("xml:lang"); l != "" && head.language == "" {
 					head.language = l
 				}
@@ -191,7 +187,7 @@ func rssHead(h *feedHead, n *xmlNode) {
 
 // rssEntry reads an item of RSS 0.9x, 1.0 or 2.0.
 func rssEntry(n *xmlNode) entry {
-	e := entry{base: n.attr("xml:base")}
+	e := entry{base: n.base}
 	var description, content, summary, media string
 	guid := ""
 	for _, c := range n.kids {
@@ -312,7 +308,7 @@ func atomHead(h *feedHead, n *xmlNode) {
 
 // atomEntry reads an entry of Atom 0.3 or 1.0.
 func atomEntry(n *xmlNode) entry {
-	e := entry{base: n.attr("xml:base")}
+	e := entry{base: n.base}
 	var content, summary, media string
 	id := ""
 	for _, c := range n.kids {
@@ -324,14 +320,11 @@ func atomEntry(n *xmlNode) entry {
 		case "id":
 			id = c.words()
 		case "content":
-			if b := c.attr("xml:base"); b != "" {
-				e.base = joinBase(e.base, b)
-			}
 			if src := c.attr("src"); src != "" {
 				e.enclose(enclosure{link: src, kind: c.attr("type"), title: "content"})
 				break
 			}
-			content = atomMarkup(c)
+			content, e.inner = atomMarkup(c), c.base
 		case "summary":
 			summary = atomMarkup(c)
 		case "published", "issued", "created", "dc:date":
@@ -364,13 +357,18 @@ func atomEntry(n *xmlNode) entry {
 	if e.link == "" && isWebAddress(id) {
 		e.link = id
 	}
-	e.content = firstMarkup(content, summary, media)
+	if e.content = firstMarkup(content, summary, media); e.content != content {
+		e.inner = ""
+	}
 	return e
 }
 
 // atomLink takes a link element of Atom.
 func (e *entry) atomLink(n *xmlNode) {
 	href := n.attr("href")
+	if n.base != e.base {
+		href = resolveIn(n.base, href)
+	}
 	if href == "" {
 		return
 	}
@@ -693,21 +691,29 @@ func (w *feedWriter) head(ctx context.Context, h *feedHead) error {
 	} else if h.link != "" {
 		appendTo(top, atom.P, linkTo(h.link, h.link))
 	}
-	if err := w.content(ctx, top, h.description, 2); err != nil {
+	if err := w.content(ctx, top, h.description, 2, ""); err != nil {
 		return err
 	}
 	w.add(top, h.base, w.body.FirstChild)
 	return nil
 }
 
-// content writes markup, its headings of the level given and below.
-func (w *feedWriter) content(ctx context.Context, to *html.Node, markup string, level int) error {
+// content writes markup, its headings of the level given and below. Its links are
+// resolved against base where that is not the base of what is around.
+func (w *feedWriter) content(ctx context.Context, to *html.Node, markup string, level int, base string) error {
 	if strings.TrimSpace(markup) == "" {
 		return nil
 	}
 	part, err := w.markup(ctx, markup)
 	if err != nil {
 		return err
+	}
+	for c := part; c != nil && base != ""; c = next(c, part) {
+		for i := range c.Attr {
+			if a := &c.Attr[i]; a.Key == "href" || a.Key == "src" || a.Key == "poster" {
+				a.Val = resolveIn(base, a.Val)
+			}
+		}
 	}
 	demote(part, level)
 	moveBody(to, part)
@@ -787,7 +793,11 @@ func (w *feedWriter) entry(ctx context.Context, e *entry) error {
 		appendTo(top, atom.H2, linkTo(name, e.link))
 	}
 	w.about(top, e, published, updated)
-	if err := w.content(ctx, top, e.content, 3); err != nil {
+	inner := e.inner
+	if inner == e.base {
+		inner = ""
+	}
+	if err := w.content(ctx, top, e.content, 3, inner); err != nil {
 		return err
 	}
 	if len(e.enclosures) > 0 {
@@ -922,6 +932,22 @@ func joinBase(outer, inner string) string {
 		return outer
 	}
 	return i.String()
+}
+
+// resolveIn resolves a link against a base.
+func resolveIn(base, ref string) string {
+	if base == "" || ref == "" {
+		return ref
+	}
+	b, err := url.Parse(strings.TrimSpace(base))
+	if err != nil {
+		return ref
+	}
+	u, err := b.Parse(strings.TrimSpace(ref))
+	if err != nil || u.String() == "" {
+		return ref
+	}
+	return u.String()
 }
 
 // finish says what the whole feed is.

@@ -148,6 +148,9 @@ second line`},
 		{"other prefixes than usual", "text/xml", "http://r.example/", `<ns0:feed xmlns:ns0="http://www.w3.org/2005/Atom" xmlns:h="http://www.w3.org/1999/xhtml"><ns0:title>P</ns0:title><ns0:entry><ns0:title>E</ns0:title><ns0:link href="/e"/>
 <ns0:content type="xhtml"><h:div><h:p>One</h:p><h:p>Two<h:br/>three</h:p></h:div></ns0:content></ns0:entry></ns0:feed>`,
 			"# P\n\n## [E](http://r.example/e)\n\nOne\n\nTwo  \nthree"},
+		{"bases inside bases", "application/atom+xml", "http://b.example/x/feed", `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/log/"><title>B</title><entry xml:base="2024/"><title>E</title><link href="e"/>
+<content type="xhtml" xml:base="may/"><div xmlns="http://www.w3.org/1999/xhtml"><p xml:base="deep/"><a href="one">1</a></p><a href="two">2</a> <a href="?q">3</a></div></content></entry><entry><title>F</title><content type="html" xml:base="/esc/">&lt;a href="four">4&lt;/a></content></entry></feed>`,
+			"# B\n\n## [E](http://b.example/log/2024/e)\n\n[1](http://b.example/log/2024/may/deep/one)\n\n[2](http://b.example/log/2024/may/two) [3](http://b.example/log/2024/may/?q)\n\n## F\n\n[4](http://b.example/esc/four)"},
 		{"prefixes that nothing declares", "application/rss+xml", "", `<rss version="2.0"><channel><title>U</title><item><title>I</title><dc:creator>Lee</dc:creator><content:encoded><![CDATA[<p>All</p>]]></content:encoded><description>part</description></item></channel></rss>`,
 			"# U\n\n## I\n\nby Lee\n\nAll"},
 		{"what the feed says of itself behind its entries", "application/rss+xml", "", `<rss version="2.0"><channel><item><title>I</title></item><title>Late</title><description>Said late</description></channel></rss>`,

@@ -185,7 +185,9 @@ func zipped(body []byte, contentType string) string {
 		return strings.ToLower(strings.TrimSuffix(mt[:end], "PK"))
 	}
 	tail := body[max(0, len(body)-zipDirectory):]
-	has := func(name string) bool { return bytes.Contains(head, []byte(name)) || bytes.Contains(tail, []byte(name)) }
+	has := func(name string) bool {
+		return bytes.Contains(head, []byte(name)) || bytes.Contains(tail, []byte(name))
+	}
 	for _, f := range []struct{ name, mark string }{
 		{"application/vnd.openxmlformats-officedocument.wordprocessingml.document", "word/document"},
 		{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xl/workbook"},

@@ -46,8 +46,18 @@ func textLimit(in Input) int {
 	return MaxText
 }
 
-// open decides what the bytes are and decodes them.
+// open decides what the bytes are and decodes them. A page in XML is written so
+// that a parser of HTML reads it as it is meant.
 func open(ctx context.Context, in Input) (body, error) {
+	b, err := decode(ctx, in)
+	if err == nil && b.kind == sift.KindHTML && isXML(in.ContentType) {
+		b.text = closeTags(b.text)
+	}
+	return b, err
+}
+
+// decode decides what the bytes are and decodes them, and changes nothing else.
+func decode(ctx context.Context, in Input) (body, error) {
 	limit := textLimit(in)
 	raw := in.Body
 	if inner, ok, err := unzip(ctx, raw, limit); err != nil {

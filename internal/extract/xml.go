@@ -38,6 +38,7 @@ type xmlReader struct {
 	rooted  bool
 	native  xmlFamily         // of the root: its names are written without a family; see xmlNode
 	names   map[string]string // names as written before, so that each is kept once
+	base    string            // what links are resolved against: the document's address, then xml:base
 	cut     bool              // something was left out because it is too large or too deep
 
 	// What next found.
@@ -50,6 +51,7 @@ type xmlReader struct {
 type xmlOpen struct {
 	qname  []byte // as written
 	spaces int    // how many declarations were in force around it
+	base   string // and what base was
 }
 
 type xmlAttr struct{ name, value string }
@@ -254,7 +256,7 @@ func (r *xmlReader) close() xmlKind {
 	r.pending--
 	top := r.open[len(r.open)-1]
 	r.open = r.open[:len(r.open)-1]
-	r.spaces = r.spaces[:top.spaces]
+	r.spaces, r.base = r.spaces[:top.spaces], top.base
 	return xmlClose
 }
 
@@ -298,7 +300,7 @@ func (r *xmlReader) startTag() bool {
 		}
 		return false
 	}
-	r.open = append(r.open, xmlOpen{qname: qname, spaces: around})
+	r.open = append(r.open, xmlOpen{qname: qname, spaces: around, base: r.base})
 	if !r.rooted {
 		prefix, _, ok := bytes.Cut(qname, []byte(":"))
 		if !ok {
@@ -310,6 +312,7 @@ func (r *xmlReader) startTag() bool {
 	for k := range r.attrs {
 		r.attrs[k].name = r.expand([]byte(r.attrs[k].name), false)
 	}
+	r.base = joinBase(r.base, r.attr("xml:base"))
 	if closed {
 		r.pending = 1
 	}
@@ -459,11 +462,12 @@ type xmlNode struct {
 	kids  []*xmlNode
 	text  string
 	cdata bool
+	base  string // what its links are resolved against
 }
 
 // element reads the element whose start next found, up to its end.
 func (r *xmlReader) element() *xmlNode {
-	top := &xmlNode{name: r.name, attrs: append([]xmlAttr(nil), r.attrs...)}
+	top := &xmlNode{name: r.name, attrs: append([]xmlAttr(nil), r.attrs...), base: r.base}
 	stack := []*xmlNode{top}
 	skip := 0
 	for n := 0; len(stack) > 0; n++ {
@@ -486,7 +490,7 @@ func (r *xmlReader) element() *xmlNode {
 			}
 			stack = stack[:len(stack)-1]
 		case xmlStart:
-			c := &xmlNode{name: r.name, attrs: append([]xmlAttr(nil), r.attrs...)}
+			c := &xmlNode{name: r.name, attrs: append([]xmlAttr(nil), r.attrs...), base: r.base}
 			at.kids = append(at.kids, c)
 			stack = append(stack, c)
 		case xmlText:
@@ -558,15 +562,15 @@ func (n *xmlNode) source() string {
 }
 
 // markup writes what n holds as HTML: elements without their prefixes, none of
-// them closed in its own tag. A CDATA section beside elements is markup itself
-// when it looks like it.
+// them closed in its own tag, and links as they are where n's own base is theirs.
+// A CDATA section beside elements is markup itself when it looks like it.
 func (n *xmlNode) markup() string {
 	var b strings.Builder
-	n.write(&b)
+	n.write(&b, n.base)
 	return b.String()
 }
 
-func (n *xmlNode) write(b *strings.Builder) {
+func (n *xmlNode) write(b *strings.Builder, base string) {
 	for _, c := range n.kids {
 		if c.name == "" {
 			if c.cdata && isHTML(c.text) {
@@ -578,7 +582,7 @@ func (n *xmlNode) write(b *strings.Builder) {
 		}
 		name := c.name[strings.LastIndexByte(c.name, ':')+1:]
 		if !tagName(name) {
-			c.write(b)
+			c.write(b, base)
 			continue
 		}
 		b.WriteByte('<')
@@ -597,15 +601,19 @@ func (n *xmlNode) write(b *strings.Builder) {
 			b.WriteByte(' ')
 			b.WriteString(key)
 			b.WriteString(`="`)
-			b.WriteString(html.EscapeString(a.value))
+			value := a.value
+			if c.base != base && (key == "href" || key == "src" || key == "poster") {
+				value = resolveIn(c.base, value)
+			}
+			b.WriteString(html.EscapeString(value))
 			b.WriteByte('"')
 		}
 		b.WriteByte('>')
 		if standsAlone(name) {
-			c.write(b) // what a tag that was never closed has swallowed
+			c.write(b, base) // what a tag that was never closed has swallowed
 			continue
 		}
-		c.write(b)
+		c.write(b, base)
 		b.WriteString("</")
 		b.WriteString(name)
 		b.WriteByte('>')
