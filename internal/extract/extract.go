@@ -88,19 +88,6 @@ func readHTML(ctx context.Context, doc *sift.Document, text []byte, in Input) er
 	return nil
 }
 
-// unseen says what was left out because no reader could see it.
-func unseen(doc *sift.Document, page *normalize.Result) {
-	if page.HiddenText > 0 {
-		warn(doc, sift.WarnHiddenText, fmt.Sprintf("%d characters of text that a reader could not see were left out", page.HiddenText))
-	}
-	if page.TagChars > 0 {
-		warn(doc, sift.WarnHiddenText, fmt.Sprintf("%d invisible tag characters were left out; they spell %q", page.TagChars, page.TagText))
-	}
-	if n := page.Invisible + page.Bidi; n > 0 {
-		warn(doc, sift.WarnHiddenText, fmt.Sprintf("%d invisible characters and direction overrides were left out", n))
-	}
-}
-
 // empty marks a document with nothing in it.
 func empty(doc *sift.Document) *sift.Document {
 	warn(doc, sift.WarnEmpty, "the body is empty")

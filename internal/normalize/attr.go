@@ -13,7 +13,9 @@ type attrs struct {
 	label                  string // aria-label
 	typ                    string // type
 	width, height          string
+	colour, ground         string // color of a font element, bgcolor
 	hidden, untilFound     bool
+	inert                  bool
 	ariaHidden             bool
 	checked                bool
 	animated               bool // an attribute of an animation library: transparent only until a script shows it
@@ -43,6 +45,14 @@ func readAttr(n *html.Node) attrs {
 		case "hidden":
 			a.hidden = true
 			a.untilFound = strings.EqualFold(at.Val, "until-found")
+		case "inert":
+			a.inert = true
+		case "color":
+			if n.DataAtom == atom.Font {
+				a.colour = at.Val
+			}
+		case "bgcolor":
+			a.ground = at.Val
 		case "aria-hidden":
 			a.ariaHidden = at.Val == "true"
 		case "checked":

@@ -22,9 +22,5 @@ func (b *Builder) Link(href string) (abs string, private, ok bool) {
 	return abs, web && b.p.urls.private(abs), abs != ""
 }
 
-// Removed is what was left out so far: TagChars and TagText, Invisible, Bidi.
-func (b *Builder) Removed() Result {
-	r := b.p.res
-	r.TagText = b.p.line(string(b.p.tags))
-	return r
-}
+// Removed is what was left out so far: TagChars, Invisible, Bidi.
+func (b *Builder) Removed() Result { return b.p.res }

@@ -77,12 +77,18 @@ func (p *pass) codeText(n *html.Node) string {
 			}
 		case html.ElementNode:
 			a := readAttr(c)
-			switch kind := judgeCode(c, &a); {
+			kind := judgeCode(c, &a)
+			switch {
 			case kind == codeSkip:
 				into = false
-			case unseen(&a):
-				p.hide(c, &p.res.HiddenText)
-				into = false
+			default:
+				if how, ok := p.unseen(c, &a); ok {
+					p.hide(c, &p.res.HiddenText, how)
+					into = false
+				}
+			}
+			switch {
+			case !into || kind == codeSkip:
 			case c.DataAtom == atom.Br:
 				b = append(b, '\n')
 				open = false

@@ -1,18 +1,13 @@
 package normalize
 
 import (
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-// sampleMax is how much hidden text is shown in a warning, in characters.
-const sampleMax = 200
-
-// How an element is hidden.
+// What becomes of an element.
 const (
 	visible    = iota
 	hiddenText // out of sight: left out and counted
@@ -20,69 +15,392 @@ const (
 	decoration // says nothing, or says again what stands beside it
 )
 
-// hidden judges one element by its own attributes. Rules of style sheets are
-// not looked at, except that the usual names of classes that hide are known;
-// so text that only a site's own class hides comes through, and so does white
-// text on a white page.
-func (p *pass) hidden(n *html.Node, a *attrs) int {
+// paint is how text is drawn from one element on.
+type paint struct {
+	node *html.Node
+	fg   colour
+	bg   colour
+	tiny How // how the size came to be nothing, "" when it is not
+	from How // how the colour was given
+}
+
+// faint says that text drawn so cannot be seen, and how that was done.
+func (p *paint) faint() (How, bool) {
+	switch {
+	case p.tiny != "":
+		return HowSize, true
+	case p.fg.clear || p.fg.like(p.bg):
+		return HowTransparent, true
+	}
+	return "", false
+}
+
+// hidden judges one element by its attributes and by the style sheets that
+// stand in the page itself. Of other sheets only the usual names of classes
+// that hide are known. What a click or scrolling brings to sight is not hidden.
+func (p *pass) hidden(n *html.Node, a *attrs) (int, How) {
 	if a.class != "" {
-		if k := hiddenClass(a.class); k != visible && !(k == hiddenText && p.opens(n, a)) {
-			return k
+		if k := hiddenClass(a.class); k == assistive {
+			if !p.onlyLabel(n) && readerTwin(n, func(s *html.Node) bool { return Attr(s, "aria-hidden") == "true" }) == nil {
+				return k, HowOffscreen
+			}
+		} else if k == hiddenText && !p.opens(n, a) {
+			return k, HowSheet
 		}
 	}
-	if a.hidden && !a.untilFound && !p.opens(n, a) {
-		return hiddenText
+	if (a.hidden && !a.untilFound || a.inert && !holdsPage(n)) && !p.opens(n, a) {
+		return hiddenText, HowAttribute
 	}
-	if a.style != "" {
-		switch s := readStyle(a.style); {
-		case s.gone:
-			if !p.opens(n, a) {
-				return hiddenText
-			}
-		case s.unseen && !a.animated && !s.moves && !animatedClass(a.class) && !sectioned(n):
-			return hiddenText
-		case s.tiny, s.colourless:
-			if p.hideOwnText(n, s) {
-				return hiddenText
-			}
-		}
+	if kind, how := p.styled(n, a); kind != visible {
+		return kind, how
 	}
 	if a.ariaHidden {
-		return p.ariaHidden(n, a)
+		return p.ariaHidden(n, a), HowAttribute
 	}
-	return visible
+	return visible, ""
+}
+
+// styled judges an element by its style attribute and the sheets, and keeps
+// the paint up to date.
+func (p *pass) styled(n *html.Node, a *attrs) (int, How) {
+	var style, says rules
+	var shown property
+	var ground colour
+	grounded := false
+	if a.style != "" {
+		style = readStyle(a.style)
+	}
+	if p.sheet.rules != nil {
+		says, shown, ground, grounded = p.sheet.seen(n, a.id, a.class)
+	}
+	d := says[0].over(style[0]).over(says[1]).over(style[1])
+	if d.set == 0 && !grounded && a.colour == "" && a.ground == "" && !(p.sheet.external && p.tinted) && (n.DataAtom != atom.Table || !p.tinted) {
+		return visible, ""
+	}
+	own := style[0].set | style[1].set
+	sheets := (says[0].hid | says[1].hid) &^ own // what only the sheets hide
+	if d.hid&hiding != 0 {
+		if sheets&(propAcross|propDown|propClip) != 0 && d.set&propPosition == 0 {
+			d.set |= propPosition // set by a rule that was not worth keeping
+		}
+		seen := d
+		seen.hid &^= sheets & shown
+		if sheets&(propWidth|propHeight|propOverflow) != 0 && shown&(propWidth|propHeight|propOverflow) != 0 {
+			seen.hid &^= propOverflow
+		}
+		if how, ok := seen.gone(); ok {
+			bySheet := !goneWithout(seen, sheets)
+			switch {
+			case p.opens(n, a):
+			case bySheet && p.doubtful(n, a, &seen):
+			default:
+				if how == HowStyle && bySheet {
+					how = HowSheet
+				}
+				if bySheet && srPattern(&seen) {
+					if p.onlyLabel(n) {
+						return visible, ""
+					}
+					if isLabel(n) {
+						return assistive, how
+					}
+				}
+				return hiddenText, how
+			}
+		} else if how, ok := seen.unseen(); ok {
+			_, own := declared{set: seen.set, hid: seen.hid &^ sheets}.unseen()
+			moves := d.set&propAnimated != 0 && d.hid&propAnimated == 0 || shown&propAnimated != 0
+			if !a.animated && !moves && !animatedClass(a.class) && !sectioned(n) && (own || !p.doubtful(n, a, &seen)) && !p.slides(a) {
+				if how == HowStyle && !own {
+					how = HowSheet
+				}
+				return hiddenText, how
+			}
+		}
+	}
+	p.draw(n, a, &d, own, shown, ground, grounded)
+	return visible, ""
+}
+
+// goneWithout says that the element would be gone without the sheets too.
+func goneWithout(d declared, sheets property) bool {
+	d.hid &^= sheets
+	_, ok := d.gone()
+	return ok
+}
+
+// draw works out how the text in n is drawn.
+func (p *pass) draw(n *html.Node, a *attrs, d *declared, own, shown property, ground colour, grounded bool) {
+	if d.set&(propSize|propColour|propGround|propPicture|propClipText|propShadow|propPosition) == 0 && !grounded && a.colour == "" && a.ground == "" && n.DataAtom != atom.Table &&
+		(!p.sheet.external || a.class == "" && a.id == "") {
+		return
+	}
+	now := p.paint[len(p.paint)-1]
+	was := now
+	now.node = n
+	switch {
+	case d.set&propSize != 0:
+		now.tiny = ""
+		if d.hid&propSize != 0 && (own&propSize != 0 || shown&propSize == 0) {
+			now.tiny = HowStyle
+			if own&propSize == 0 {
+				now.tiny = HowSheet
+			}
+		}
+	case n.DataAtom == atom.Table, now.tiny == HowSheet && p.sheet.external && a.class != "":
+		now.tiny = "" // has a size of its own, or may have
+	}
+	bg, painted := d.bg, d.set&propGround != 0
+	if a.ground != "" && !painted {
+		bg, painted = readColour(strings.ToLower(strings.TrimSpace(a.ground)))
+	}
+	switch {
+	case d.set&propPicture != 0 && d.hid&propPicture == 0:
+		now.bg = colour{}
+	case painted:
+		now.bg = bg
+	case grounded && !p.sheet.external:
+		now.bg = ground
+	case d.set&propPosition != 0 && d.hid&propPosition == 0, p.sheet.external && (a.class != "" || a.id != ""):
+		now.bg = colour{} // over something else, or painted by a sheet that is not read
+	}
+	fg, coloured := d.fg, d.set&propColour != 0
+	if a.colour != "" && !coloured {
+		fg, coloured = readColour(strings.ToLower(strings.TrimSpace(a.colour)))
+	}
+	if coloured {
+		now.fg = fg
+		if own&propColour == 0 && a.colour == "" && (shown&propColour != 0 || p.sheet.external && !painted) {
+			now.fg = colour{}
+		}
+		if now.fg.light() && !painted && (IsHeading(n) || besidePicture(n)) {
+			now.bg = colour{} // letters on a picture
+		}
+	}
+	if d.set&propClipText != 0 || d.set&propShadow != 0 && d.hid&propShadow == 0 {
+		now.fg = colour{}
+	}
+	was.node = n
+	if now != was {
+		p.paint = append(p.paint, now)
+		p.tinted = true
+	}
+}
+
+// besidePicture says that a picture stands in front of n.
+func besidePicture(n *html.Node) bool {
+	bound := 6
+	for s := n.PrevSibling; s != nil && bound > 0; s = s.PrevSibling {
+		bound--
+		switch s.DataAtom {
+		case atom.Img, atom.Picture, atom.Video, atom.Svg, atom.Canvas, atom.Figure:
+			return true
+		}
+	}
+	return false
+}
+
+// srPattern says that the declarations are those that hide a label from all but
+// screen readers.
+func srPattern(d *declared) bool {
+	return d.hid&(propClip|propClipPath) != 0 || d.hid&propWidth != 0 && d.hid&propHeight != 0 && d.hid&propOverflow != 0
+}
+
+// isLabel says that n, which a sheet keeps for screen readers, is no more than a
+// label.
+func isLabel(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Span, atom.A, atom.Label, atom.Legend, atom.Caption, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return short(n, 40)
+	}
+	return false
+}
+
+// short says that the text under n has at most so many characters.
+func short(n *html.Node, limit int) bool { return !visibleLetters(n, limit+1) }
+
+// discloses says that n is what a click on something beside it brings to sight:
+// the panel of a list of questions, say, that a script of the page's own opens.
+// A panel is known by the button in front of it, or by more than one of its kind
+// under headings or questions.
+func (p *pass) discloses(n *html.Node) bool {
+	if _, ok := p.disclosed[n]; ok {
+		return true
+	}
+	if n.Parent == nil || n.DataAtom == atom.Span || n.DataAtom == atom.A {
+		return false
+	}
+	class := Attr(n, "class")
+	kind := func(c *html.Node) bool {
+		return c.Type == html.ElementNode && c.DataAtom == n.DataAtom && Attr(c, "class") == class
+	}
+	if !asks(n.PrevSibling) {
+		return false
+	}
+	// In one list with others: a question, an answer, a question, an answer.
+	for c, bound := n.NextSibling, 8; c != nil && bound > 0; c, bound = c.NextSibling, bound-1 {
+		if kind(c) && asks(c.PrevSibling) {
+			return true
+		}
+	}
+	for c, bound := n.PrevSibling, 8; c != nil && bound > 0; c, bound = c.PrevSibling, bound-1 {
+		if kind(c) && asks(c.PrevSibling) {
+			return true
+		}
+	}
+	// Each in a box of its own.
+	for _, box := range [...]*html.Node{nextElement(n.Parent), prevElement(n.Parent)} {
+		if box == nil || box.DataAtom != n.Parent.DataAtom {
+			continue
+		}
+		for c, bound := box.FirstChild, 8; c != nil && bound > 0; c, bound = c.NextSibling, bound-1 {
+			if kind(c) && asks(c.PrevSibling) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asks says that the element that ends at c is a heading or a question.
+func asks(c *html.Node) bool {
+	for c != nil && c.Type == html.TextNode && strings.Trim(c.Data, " \t\r\n\f") == "" {
+		c = c.PrevSibling
+	}
+	if c == nil || c.Type != html.ElementNode {
+		return false
+	}
+	if IsHeading(c) || c.DataAtom == atom.Dt || c.DataAtom == atom.Button || c.DataAtom == atom.Summary || find(c, 12, func(h *html.Node) bool { return IsHeading(h) || h.DataAtom == atom.Button }) != nil {
+		return true
+	}
+	s := plainText(c, 300)
+	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？")
+}
+
+// doubtful says that a sheet alone is not believed when it hides n: what the
+// page is about, which some script shows when it is ready.
+func (p *pass) doubtful(n *html.Node, a *attrs, d *declared) bool {
+	if holdsPage(n) || n.Parent != nil && n.Parent.DataAtom == 0 && n.Parent.Type == html.ElementNode {
+		return true
+	}
+	if d.hid&propIndent != 0 && d.set&propPicture != 0 {
+		return true // a picture of the same words
+	}
+	return p.slides(a)
+}
+
+// holdsPage says that n is the page's main part or has it inside.
+func holdsPage(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Body, atom.Html, atom.Main, atom.Article, 0:
+		return true // a custom element shows itself when its script has come
+	case atom.P, atom.Span, atom.A, atom.Li, atom.Td:
+		return false
+	}
+	return find(n, 1_000, func(c *html.Node) bool {
+		return c.DataAtom == atom.Main || c.DataAtom == atom.Article || c.DataAtom == atom.H1
+	}) != nil
+}
+
+// slides says that n is a part of what goes round.
+func (p *pass) slides(a *attrs) bool {
+	return a.class != "" && eachToken(a.class, func(t string) bool {
+		return hasWord(t, "carousel") || hasWord(t, "slide") || hasWord(t, "slick") || hasWord(t, "swiper") || hasWord(t, "splide") || hasWord(t, "glide") || hasWord(t, "flickity") || hasWord(t, "owl-")
+	})
+}
+
+// onlyLabel says that n, a text for screen readers, is all the text that the
+// link around it has.
+func (p *pass) onlyLabel(n *html.Node) bool {
+	a := n.Parent
+	for range 4 {
+		if a == nil || a.DataAtom == atom.A {
+			break
+		}
+		a = a.Parent
+	}
+	if a == nil || a.DataAtom != atom.A || !HasAttr(a, "href") || !short(n, 120) {
+		return false
+	}
+	bound := 100
+	for c := a.FirstChild; c != nil; {
+		if bound--; bound < 0 {
+			return false
+		}
+		if c == n {
+			c = following(c, a, false)
+			continue
+		}
+		if c.Type == html.TextNode && strings.Trim(c.Data, " \t\r\n\f\u00a0") != "" || c.DataAtom == atom.Img {
+			return false
+		}
+		c = following(c, a, visibleByNature(c))
+	}
+	return true
 }
 
 // sectioned says that n holds a whole part of the page, with a heading of its
 // own: many sites keep such a part unseen until a script has styled it. Text
 // that hides on its own has no heading.
 func sectioned(n *html.Node) bool {
-	return n.DataAtom == atom.Main || n.DataAtom == atom.Article || find(n, 2_000, IsHeading) != nil
+	switch n.DataAtom {
+	case atom.Main, atom.Article, atom.H1, atom.H2:
+		return true
+	}
+	return find(n, 2_000, IsHeading) != nil
 }
 
 // unseen says that an element inside a formula or a code block, where the rules
 // for panels and sections mean nothing, is hidden.
-func unseen(a *attrs) bool {
-	if a.hidden || a.class != "" && hiddenClass(a.class) != visible {
-		return true
+func (p *pass) unseen(n *html.Node, a *attrs) (How, bool) {
+	if a.hidden {
+		return HowAttribute, true
 	}
-	if a.style == "" {
-		return false
+	if a.class != "" && hiddenClass(a.class) != visible {
+		return HowSheet, true
 	}
-	s := readStyle(a.style)
-	return s.gone || s.unseen || s.tiny || s.colourless
+	var says rules
+	if p.sheet.rules != nil {
+		var shown property
+		says, shown, _, _ = p.sheet.seen(n, a.id, a.class)
+		says[0].hid &^= shown
+		says[1].hid &^= shown
+	}
+	if a.style == "" && says.empty() {
+		return "", false
+	}
+	style := readStyle(a.style)
+	d := says[0].over(style[0]).over(says[1]).over(style[1])
+	if how, ok := d.gone(); ok {
+		return how, true
+	}
+	if how, ok := d.unseen(); ok {
+		return how, true
+	}
+	switch {
+	case d.hid&propSize != 0:
+		return HowSize, true
+	case d.set&propClipText == 0 && d.set&propColour != 0 && (d.fg.clear || d.set&propGround != 0 && d.fg.like(d.bg)):
+		return HowTransparent, true
+	}
+	return "", false
 }
 
 // hide counts the text of n, which is about to go, in total.
-func (p *pass) hide(n *html.Node, total *int) {
+func (p *pass) hide(n *html.Node, total *int, how How) {
+	first := *total
+	var text []byte
 	for c := n; c != nil; c = following(c, n, visibleByNature(c)) {
-		if c.Type != html.TextNode || !visibleByNature(c.Parent) {
+		if c.Type != html.TextNode || c != n && !visibleByNature(c.Parent) {
 			continue
 		}
 		*total += countText(c.Data)
-		if total == &p.res.HiddenText && len(p.blurb) < 4*sampleMax {
-			p.blurb = append(append(p.blurb, c.Data[:min(len(c.Data), 4*sampleMax)]...), ' ')
+		if p.passages != nil && len(text) < 8*passageMax {
+			text = append(append(text, c.Data[:min(len(c.Data), 8*passageMax)]...), ' ')
 		}
+	}
+	if p.passages != nil && *total > first {
+		p.passage(string(text), *total-first, how)
 	}
 }
 
@@ -96,252 +414,6 @@ func visibleByNature(n *html.Node) bool {
 		return false
 	}
 	return true
-}
-
-// plainCSS takes the comments out of declarations and resolves escapes, behind
-// which a declaration that hides could hide itself (CSS Syntax Level 3, 4.3).
-func plainCSS(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case strings.HasPrefix(s[i:], "/*"):
-			end := strings.Index(s[i+2:], "*/")
-			if end < 0 {
-				return strings.ToLower(b.String())
-			}
-			i += 2 + end + 1
-		case s[i] == '\\' && i+1 < len(s):
-			n := 1
-			for n <= 6 && i+n < len(s) && strings.IndexByte("0123456789abcdefABCDEF", s[i+n]) >= 0 {
-				n++
-			}
-			if n == 1 {
-				continue // the next character stands for itself
-			}
-			if r, err := strconv.ParseUint(s[i+1:i+n], 16, 32); err == nil && r < 0x80 {
-				b.WriteByte(byte(r))
-			} else {
-				b.WriteRune(utf8.RuneError)
-			}
-			i += n - 1
-			if i+1 < len(s) && (s[i+1] == ' ' || s[i+1] == '\t' || s[i+1] == '\n') {
-				i++ // one white space ends an escape
-			}
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return strings.ToLower(b.String())
-}
-
-// style is what an inline style says about being seen.
-type style struct {
-	gone       bool // not there, or out of the picture
-	unseen     bool // takes up its place: opacity 0, visibility hidden
-	moves      bool // a transition or transform that a script may end
-	tiny       bool // a font of at most one pixel
-	colourless bool // transparent text, or text of its background's colour
-}
-
-// readStyle reads the declarations of a style attribute. It allocates only for
-// upper-case letters.
-func readStyle(s string) (out style) {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 'A' && s[i] <= 'Z' {
-			s = strings.ToLower(s)
-			break
-		}
-	}
-	if strings.Contains(s, "/*") || strings.IndexByte(s, '\\') >= 0 {
-		s = plainCSS(s)
-	}
-	var cropped, empty, placed, boxed, padded, clipsText bool
-	var colour, background string
-	far := false
-	for s != "" {
-		var decl string
-		decl, s, _ = strings.Cut(s, ";")
-		name, val, ok := strings.Cut(decl, ":")
-		if !ok {
-			continue
-		}
-		name = strings.TrimSpace(name)
-		val = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(val), "!important"))
-		switch name {
-		case "display":
-			out.gone = out.gone || val == "none"
-		case "visibility":
-			out.unseen = out.unseen || val == "hidden" || val == "collapse"
-		case "content-visibility":
-			out.gone = out.gone || val == "hidden"
-		case "mso-hide":
-			out.gone = out.gone || val == "all"
-		case "opacity":
-			if n, _, ok := number(val); ok && n <= 0.01 {
-				out.unseen = true
-			}
-		case "filter":
-			out.unseen = out.unseen || strings.HasPrefix(val, "opacity(0")
-		case "transition", "animation", "will-change", "animation-name", "transition-property":
-			out.moves = true
-		case "transform", "-webkit-transform":
-			out.moves = true
-			switch {
-			case strings.HasPrefix(val, "scale(0)"), strings.HasPrefix(val, "scale(0,"), strings.HasPrefix(val, "scalex(0)"), strings.HasPrefix(val, "scaley(0)"):
-				out.gone = true
-			case strings.HasPrefix(val, "translate"):
-				_, arg, _ := strings.Cut(val, "(")
-				x, y, _ := strings.Cut(strings.TrimSuffix(arg, ")"), ",")
-				out.gone = out.gone || farAway(x) || farAway(y)
-			}
-		case "font-size":
-			n, unit, ok := number(val)
-			out.tiny = ok && (n == 0 || n <= 1 && (unit == "px" || unit == "pt"))
-		case "font":
-			if size, _, _ := strings.Cut(val, "/"); size != "" {
-				n, unit, ok := number(size[strings.LastIndexByte(size, ' ')+1:])
-				out.tiny = out.tiny || ok && (n == 0 || n <= 1 && (unit == "px" || unit == "pt"))
-			}
-		case "color":
-			colour = val
-			out.colourless = noColour(val)
-		case "-webkit-text-fill-color":
-			clipsText = clipsText || noColour(val)
-		case "background", "background-color":
-			background = val
-			clipsText = clipsText || strings.Contains(val, "text")
-		case "background-clip", "-webkit-background-clip":
-			clipsText = true
-		case "position":
-			placed = val == "absolute" || val == "fixed" || val == "relative"
-		case "left", "right", "top", "bottom":
-			far = far || farAway(val)
-		case "margin-left", "margin-top", "text-indent", "margin":
-			out.gone = out.gone || farAway(val)
-		case "clip":
-			if rest, ok := strings.CutPrefix(val, "rect("); ok {
-				boxed = onlySmall(strings.TrimSuffix(rest, ")"))
-			}
-		case "clip-path", "-webkit-clip-path":
-			out.gone = out.gone || clipsAll(val)
-		case "width", "height", "max-height", "max-width":
-			n, unit, ok := number(val)
-			empty = empty || ok && (n == 0 || n <= 1 && unit == "px")
-		case "padding", "padding-bottom", "padding-top":
-			padded = padded || strings.IndexByte(val, '%') > 0 // a box kept in proportion, as around videos
-		case "overflow", "overflow-x", "overflow-y":
-			cropped = cropped || val == "hidden" || val == "clip"
-		}
-	}
-	out.gone = out.gone || placed && (far || boxed) || cropped && empty && !padded
-	if clipsText {
-		out.colourless = false
-	} else if colour != "" && colour == background {
-		out.colourless = true
-	}
-	return out
-}
-
-// onlySmall says that every length in s is at most one pixel.
-func onlySmall(s string) bool {
-	fields := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
-	for _, f := range fields {
-		if n, _, ok := number(f); !ok || n > 1 {
-			return false
-		}
-	}
-	return len(fields) > 0
-}
-
-// number reads a CSS number and its unit.
-func number(s string) (n float64, unit string, ok bool) {
-	i := 0
-	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.' || i == 0 && (s[i] == '-' || s[i] == '+')) {
-		i++
-	}
-	if i == 0 || i > 24 {
-		return 0, "", false
-	}
-	n, err := strconv.ParseFloat(s[:i], 64)
-	return n, s[i:], err == nil
-}
-
-// farAway says that a length moves its element off any screen. (A fifth of a
-// million to the right is as invisible as to the left.)
-func farAway(s string) bool {
-	n, unit, ok := number(strings.TrimSpace(s))
-	if !ok {
-		return false
-	}
-	switch unit {
-	case "px", "", "pt":
-		return n <= -900 || n >= 9000
-	case "em", "rem", "vw", "vh", "ch":
-		return n <= -90 || n >= 900
-	case "%":
-		return n <= -500 || n >= 900
-	}
-	return false
-}
-
-func noColour(s string) bool {
-	if s == "transparent" {
-		return true
-	}
-	if strings.HasPrefix(s, "rgba(") || strings.HasPrefix(s, "hsla(") || strings.HasPrefix(s, "rgb(") && strings.ContainsAny(s, "/") {
-		s = strings.TrimSpace(strings.TrimSuffix(s, ")"))
-		i := strings.LastIndexAny(s, ",/ ")
-		if strings.Count(s, ",") < 3 && !strings.Contains(s, "/") {
-			return false
-		}
-		n, _, ok := number(strings.TrimSpace(s[i+1:]))
-		return ok && n <= 0.01
-	}
-	return len(s) == 5 && s[0] == '#' && s[4] == '0' || len(s) == 9 && s[0] == '#' && s[7:] == "00"
-}
-
-// clipsAll says that a clip-path leaves nothing to see.
-func clipsAll(s string) bool {
-	if arg, ok := strings.CutPrefix(s, "inset("); ok {
-		n, unit, ok := number(arg)
-		return ok && strings.HasPrefix(unit, "%") && n >= 50
-	}
-	return strings.HasPrefix(s, "circle(0") || strings.HasPrefix(s, "polygon(0 0,0 0,") || strings.HasPrefix(s, "polygon(0 0, 0 0,") ||
-		strings.HasPrefix(s, "polygon(0px 0px, 0px 0px,")
-}
-
-// hideOwnText takes care of a font size or colour that hides: descendants that
-// set their own come through, as in mail layouts, whose cells have size 0. It
-// says whether the whole element is hidden; else only its own text has gone.
-func (p *pass) hideOwnText(n *html.Node, s style) bool {
-	const bound = 4096 // nodes looked at: such elements are small
-	resets := false
-	i := 0
-	for c := n.FirstChild; c != nil && !resets; c = following(c, n, true) {
-		if i++; i > bound {
-			return false
-		}
-		if c.Type != html.ElementNode {
-			continue
-		}
-		if st := Attr(c, "style"); st != "" {
-			st = strings.ToLower(st)
-			r := readStyle(st)
-			resets = s.tiny && strings.Contains(st, "font") && !r.tiny || s.colourless && strings.Contains(st, "color") && !r.colourless
-		} else if c.DataAtom == atom.Font || c.DataAtom == atom.Img || c.DataAtom == atom.Table {
-			resets = true
-		}
-	}
-	if !resets {
-		return true
-	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.TextNode {
-			p.hide(c, &p.res.HiddenText)
-			c.Data = ""
-		}
-	}
-	return false
 }
 
 // hiddenClass knows the usual names of classes that hide.
@@ -401,7 +473,7 @@ func hasWord(t, w string) bool {
 // whether it is open. Menus and dialogs are not meant.
 func (p *pass) opener(n *html.Node) {
 	var controls, role string
-	expands, popup := false, false
+	expands, popup, clicks := false, false, false
 	for i := range n.Attr {
 		switch at := &n.Attr[i]; at.Key {
 		case "hidden":
@@ -419,7 +491,28 @@ func (p *pass) opener(n *html.Node) {
 			expands = true
 		case "aria-haspopup":
 			popup = at.Val != "false"
+		case "data-toggle", "data-bs-toggle":
+			expands = expands || at.Val == "collapse" || at.Val == "tab" || at.Val == "pill"
+		case "data-target", "data-bs-target":
+			if controls == "" && strings.HasPrefix(at.Val, "#") {
+				controls = at.Val[1:]
+			}
+		case "onclick":
+			clicks = true
+			p.onclick(at.Val)
+		case "style":
+			p.sheet.light = p.sheet.light || strings.Contains(at.Val, "olor") || strings.Contains(at.Val, "OLOR")
+		case "color":
+			p.sheet.light = true
 		}
+	}
+	if expands && controls == "" && n.DataAtom == atom.A {
+		if _, id, ok := strings.Cut(Attr(n, "href"), "#"); ok && id != "" {
+			controls = id
+		}
+	}
+	if expands && !popup && controls == "" || clicks && n.DataAtom != atom.A {
+		p.disclose(n)
 	}
 	if controls == "" || popup || role != "tab" && !expands {
 		return
@@ -428,6 +521,51 @@ func (p *pass) opener(n *html.Node) {
 		p.controlled = make(map[string]struct{})
 	}
 	p.controlled[controls] = struct{}{}
+}
+
+// onclick takes note of the ids that a script on a button names.
+func (p *pass) onclick(script string) {
+	if len(script) > 512 || len(p.controlled) > 10_000 {
+		return
+	}
+	for {
+		i := strings.IndexAny(script, "'\"")
+		if i < 0 {
+			return
+		}
+		q := script[i]
+		var id string
+		var ok bool
+		if id, script, ok = strings.Cut(script[i+1:], string(q)); !ok {
+			return
+		}
+		if id = strings.TrimPrefix(id, "#"); id != "" && len(id) < 64 && strings.IndexByte(id, ' ') < 0 {
+			if p.controlled == nil {
+				p.controlled = make(map[string]struct{})
+			}
+			p.controlled[id] = struct{}{}
+		}
+	}
+}
+
+// disclose takes note of what the button n opens when it does not say: what
+// stands behind it, or behind the heading or row that it is in.
+func (p *pass) disclose(n *html.Node) {
+	for range 3 {
+		if n == nil || n.DataAtom == atom.Body || n.DataAtom == atom.Nav || n.DataAtom == atom.Header || n.DataAtom == atom.Footer {
+			return
+		}
+		if next := nextElement(n); next != nil {
+			if len(p.disclosed) < 10_000 && next.DataAtom != atom.Button {
+				if p.disclosed == nil {
+					p.disclosed = make(map[*html.Node]struct{})
+				}
+				p.disclosed[next] = struct{}{}
+			}
+			return
+		}
+		n = n.Parent
+	}
 }
 
 // opens says that n is something that a reader opens with a click: a tab's
@@ -458,7 +596,9 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 			hasWord(t, "cookie"), hasWord(t, "dialog"), hasWord(t, "tooltip"), hasWord(t, "drawer"):
 			furniture = true
 		case hasWord(t, "tab") && (hasWord(t, "pane") || hasWord(t, "content") || hasWord(t, "panel")),
-			hasWord(t, "accordion"), hasWord(t, "collaps"), hasWord(t, "expander"), hasWord(t, "spoiler"), hasWord(t, "faq"), hasWord(t, "disclosure"):
+			hasWord(t, "accordion"), hasWord(t, "collaps"), hasWord(t, "expand"), hasWord(t, "spoiler"), hasWord(t, "faq"), hasWord(t, "disclosure"),
+			hasWord(t, "read-more"), hasWord(t, "readmore"), hasWord(t, "read_more"), hasWord(t, "show-more"), hasWord(t, "showmore"), hasWord(t, "more-text"),
+			hasWord(t, "more-content"), hasWord(t, "moretext"), hasWord(t, "morecontent"), hasWord(t, "toggle"), hasWord(t, "truncat"), hasWord(t, "full-text"), t == "more":
 			panel = true
 		}
 		return furniture
@@ -470,10 +610,11 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 		return true
 	}
 	if a.id != "" && p.controlled != nil {
-		_, ok := p.controlled[a.id]
-		return ok
+		if _, ok := p.controlled[a.id]; ok {
+			return true
+		}
 	}
-	return false
+	return p.slides(a) || p.discloses(n)
 }
 
 // ariaHidden judges an element that is kept from screen readers. It may well
@@ -482,7 +623,7 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 func (p *pass) ariaHidden(n *html.Node, a *attrs) int {
 	// An ornament: no letter or digit in it, or only a few in an icon's element.
 	const enough = 40
-	letters, parts, bound := 0, 0, 500 // what has more nodes is no ornament
+	letters, bound := 0, 500 // what has more nodes is no ornament
 	for c := n.FirstChild; c != nil && letters < enough; c = following(c, n, visibleByNature(c)) {
 		if bound--; bound < 0 {
 			letters = enough
@@ -498,15 +639,12 @@ func (p *pass) ariaHidden(n *html.Node, a *attrs) int {
 		if c.DataAtom == atom.Img && letters == 0 {
 			return visible
 		}
-		if IsBlock(c) {
-			parts++
-		}
 	}
 	if letters == 0 {
 		return decoration
 	}
 	icon := n.DataAtom == atom.I || eachToken(a.class, func(t string) bool {
-		return hasWord(t, "icon") || hasWord(t, "lineno") || hasWord(t, "line-number") || t == "ln" || hasWord(t, "anchor") || hasWord(t, "glyph")
+		return hasWord(t, "icon") || hasWord(t, "lineno") || hasWord(t, "line-number") || t == "ln" || hasWord(t, "anchor") || hasWord(t, "glyph") || hasWord(t, "material-symbols")
 	})
 	if icon && letters < enough {
 		return decoration
@@ -517,10 +655,50 @@ func (p *pass) ariaHidden(n *html.Node, a *attrs) int {
 	}) || a.role == "dialog" || a.role == "menu" {
 		return hiddenText
 	}
-	// A few words in running text: most often what an element for screen
-	// readers beside it says better, such as a price in pieces.
-	if parts == 0 && (n.DataAtom == atom.Span || a.class == "" && a.id == "") {
-		return hiddenText
+	if letters < enough && p.copied(n) {
+		return decoration
 	}
 	return visible
+}
+
+// copied says that a text beside n, for screen readers, says what n does: a
+// price in pieces, a number with its unit. That text stands for both.
+func (p *pass) copied(n *html.Node) bool {
+	t := readerTwin(n, func(s *html.Node) bool {
+		return hiddenClass(Attr(s, "class")) == assistive
+	})
+	return t != nil
+}
+
+// readerTwin gives the element beside n that is kept and says the same, letter
+// by letter.
+func readerTwin(n *html.Node, is func(*html.Node) bool) *html.Node {
+	for _, s := range [...]*html.Node{prevElement(n), nextElement(n)} {
+		if s != nil && is(s) {
+			if a, b := bare(n), bare(s); a != "" && a == b {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// bare gives the letters and digits under n, "" when there are many.
+func bare(n *html.Node) string {
+	var b []byte
+	bound := 60
+	for c := n.FirstChild; c != nil; c = following(c, n, visibleByNature(c)) {
+		if bound--; bound < 0 || len(b) > 200 {
+			return ""
+		}
+		if c.Type != html.TextNode {
+			continue
+		}
+		for i := range len(c.Data) {
+			if d := c.Data[i]; d >= '0' && d <= '9' || d|0x20 >= 'a' && d|0x20 <= 'z' || d >= 0xc3 {
+				b = append(b, d|0x20)
+			}
+		}
+	}
+	return string(b)
 }

@@ -97,6 +97,9 @@ func (p *pass) leaveHeading(n *html.Node) {
 	if id != "" && len(id) <= attrMax {
 		setAttr(n, "id", id)
 	}
+	if p.passages != nil {
+		p.passages.under(n)
+	}
 	if p.urls.page != "" { // GitHub: <div><h2>…</h2><a class="anchor" href="#…"></a></div>
 		trimHeading(n)
 	}

@@ -85,9 +85,10 @@ func (p *pass) dropHidden(n *html.Node) {
 	for c := n.FirstChild; c != nil; {
 		next := following(c, n, true)
 		if c.Type == html.ElementNode && len(c.Attr) > 0 {
-			if a := readAttr(c); unseen(&a) {
+			a := readAttr(c)
+			if how, ok := p.unseen(c, &a); ok {
 				next = following(c, n, false)
-				p.hide(c, &p.res.HiddenText)
+				p.hide(c, &p.res.HiddenText, how)
 				c.Parent.RemoveChild(c)
 			}
 		}

@@ -22,19 +22,14 @@ type Result struct {
 	// that a reader could not see: hidden by style or attribute, or by a class
 	// that means so.
 	HiddenText int
-	// HiddenSample is the beginning of that text, at most 200 characters on
-	// one line. It is a stranger's text: never part of the content.
-	HiddenSample string
 	// Assistive counts the same for text that is meant for screen readers
 	// only (class sr-only and the like). Most pages have some; it is not in
 	// HiddenText and needs no warning by itself.
 	Assistive int
 
 	// TagChars counts Unicode tag characters, an alphabet that nobody can
-	// see, outside of flags; TagText is what they spell, at most 200
-	// characters.
+	// see, outside of flags.
 	TagChars int
-	TagText  string
 
 	// Invisible counts other invisible characters that were removed, such as
 	// zero-width joiners outside of words and emoji, variation selectors and
@@ -52,40 +47,75 @@ type pass struct {
 	body *html.Node
 	urls resolver
 
-	tags    []byte // decoded tag characters
-	tagText int
+	sheet    sheet
+	paint    []paint // how text is drawn, by the elements around that changed it
+	tinted   bool    // some element did
+	passages *collected
 
 	tables []table             // the tables around the current element
 	refs   []ref               // links that may be footnote references
 	words  map[uint64]struct{} // what the page says, as hashes; for noscript
 	seed   maphash.Seed
-	blurb  []byte // hidden text so far, for the sample
 	tex    texDelimiters
 
 	holes, parts map[string]*html.Node // of a page that React streams; see streamed
-	controlled   map[string]struct{}   // ids of panels that a tab or an accordion's button opens
+	disclosed    map[*html.Node]struct{}
+	controlled   map[string]struct{} // ids of panels that a tab or an accordion's button opens
 }
 
 // Page rewrites the document under root in place to the normal form. base is
 // the address that the page came from; without one relative links become text.
 // It takes time linear in the size of the page, and no recursion over the tree
 // but for the contents of a formula, which is bounded.
-func Page(root *html.Node, base *url.URL) Result {
-	p := &pass{urls: newResolver(base)}
+func Page(root *html.Node, base *url.URL) Result { return run(root, base, nil) }
+
+func run(root *html.Node, base *url.URL, into *collected) Result {
+	p := &pass{urls: newResolver(base), passages: into}
 	p.head(root)
 	p.streamed()
 	if p.body.Parent != nil {
 		p.body.Parent.RemoveChild(p.body)
 	}
+	p.ground()
 	p.body.Attr = keepAttr(p, p.body.Attr)
 	removeAttr(p.body, "href")
 	p.walk()
 	p.notes()
+	if into != nil {
+		into.finish()
+	}
 	p.res.Body = p.body
 	p.res.VisibleChars = CountVisible(p.body)
-	p.res.TagText = p.line(string(p.tags))
-	p.res.HiddenSample = cut(p.line(string(p.blurb)), sampleMax)
 	return p.res
+}
+
+// ground works out what the page is painted on.
+func (p *pass) ground() {
+	p.sheet.finish()
+	base := paint{node: p.body}
+	if !p.sheet.external {
+		base.bg = paper
+	}
+	p.paint = append(p.paint[:0], base)
+	a := readAttr(p.body)
+	d := readStyle(a.style)[0]
+	if p.sheet.rules != nil {
+		says, _, ground, grounded := p.sheet.seen(p.body, a.id, a.class)
+		d = says[0].over(d).over(says[1])
+		if k := p.sheet.rules["html"]; k != nil && k.paint && d.set&propGround == 0 && !grounded {
+			d.set |= propGround
+			d.bg = k.bg
+		}
+		if grounded && d.set&propGround == 0 {
+			d.set |= propGround
+			d.bg = ground
+		}
+	}
+	d.set &= propColour | propGround | propPicture
+	if d.set == 0 && a.ground == "" {
+		return
+	}
+	p.draw(p.body, &attrs{ground: a.ground}, &d, d.set, 0, colour{}, false)
 }
 
 // head looks at the whole document once for what must be known beforehand: the
@@ -116,6 +146,11 @@ func (p *pass) head(root *html.Node) {
 			p.tex.look(n)
 		case atom.Template:
 			p.hole(n)
+		case atom.Style:
+			p.addSheet(n)
+		case atom.Link:
+			rel := Attr(n, "rel")
+			p.sheet.external = p.sheet.external || len(rel) < 64 && strings.Contains(strings.ToLower(rel), "stylesheet")
 		default:
 			p.opener(n)
 		}
@@ -201,18 +236,25 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 		if n.DataAtom == atom.Dialog && HasAttr(n, "open") || n.DataAtom == atom.Map && n.FirstChild != nil {
 			break
 		}
+		if n.DataAtom == atom.Dialog {
+			p.hide(n, &p.res.HiddenText, HowAttribute)
+		} else if n.DataAtom == atom.Template && p.passages != nil {
+			var inert int
+			n.DataAtom, n.Data = atom.Div, "div"
+			p.hide(n, &inert, HowAttribute)
+		}
 		return skip(n)
 	case atom.Wbr:
 		return skip(n)
 	}
 
 	a := readAttr(n)
-	switch p.hidden(n, &a) {
+	switch kind, how := p.hidden(n, &a); kind {
 	case hiddenText:
-		p.hide(n, &p.res.HiddenText)
+		p.hide(n, &p.res.HiddenText, how)
 		return skip(n)
 	case assistive:
-		p.hide(n, &p.res.Assistive)
+		p.hide(n, &p.res.Assistive, how)
 		return skip(n)
 	case decoration:
 		return skip(n)
@@ -295,6 +337,9 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 // leave finishes n on the way up, when all of its children are in the normal
 // form.
 func (p *pass) leave(n *html.Node) {
+	for k := len(p.paint) - 1; k > 0 && p.paint[k].node == n; k-- {
+		p.paint = p.paint[:k]
+	}
 	if n.Type == html.TextNode {
 		if n.Data == "" && n.Parent != nil {
 			n.Parent.RemoveChild(n)
@@ -341,6 +386,17 @@ func (p *pass) leave(n *html.Node) {
 }
 
 func (p *pass) enterText(n *html.Node) {
+	if p.tinted {
+		top := &p.paint[len(p.paint)-1]
+		if how, ok := top.faint(); ok {
+			if chars := countText(n.Data); chars > 0 {
+				p.res.HiddenText += chars
+				p.faintText(n.Data, chars, how, top.node)
+				n.Data = ""
+				return
+			}
+		}
+	}
 	n.Data = p.text(n.Data, false)
 	if len(p.tables) > 0 {
 		p.countText(n.Data)

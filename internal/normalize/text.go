@@ -7,8 +7,6 @@ import (
 )
 
 const (
-	tagTextMax = 200 // characters of decoded tag text that are kept
-
 	zwnj = '\u200c'
 	zwj  = '\u200d'
 )
@@ -89,6 +87,8 @@ func (p *pass) slowText(s string, pre bool) string {
 	var prev rune // the last character written that is not white space
 	gap, newline := false, false
 	icons := true // nothing but private use characters: an icon font
+	quiet := 0    // invisible characters in a row that are not counted one by one
+	var o oddities
 	for i := 0; i < len(s); {
 		r, size := rune(s[i]), 1
 		if r >= utf8.RuneSelf {
@@ -121,7 +121,17 @@ func (p *pass) slowText(s string, pre bool) string {
 			if gap {
 				before = 0
 			}
-			switch k := p.odd(s, at, i, before); {
+			k := p.odd(s, at, i, before, &o)
+			if k == dropIt && quietly(r) {
+				if quiet++; quiet == quietMax { // more than any word needs: somebody counts with them
+					p.res.Invisible += quiet
+				} else if quiet > quietMax {
+					p.res.Invisible++
+				}
+			} else {
+				quiet = 0
+			}
+			switch {
 			case k == dropIt:
 				continue
 			case k == spaceIt, k == newlineIt:
@@ -141,6 +151,7 @@ func (p *pass) slowText(s string, pre bool) string {
 				i = at + max(int(k), size)
 			}
 		}
+		quiet = 0
 		icons = icons && isPrivateUse(r)
 		if gap {
 			if newline {
@@ -165,6 +176,9 @@ func (p *pass) slowText(s string, pre bool) string {
 		} else {
 			b = append(b, ' ')
 		}
+	}
+	if p.passages != nil {
+		p.spelled(&o)
 	}
 	return string(b)
 }
@@ -207,7 +221,7 @@ const (
 )
 
 // odd judges the character s[at:end]. prev is the visible character before it.
-func (p *pass) odd(s string, at, end int, prev rune) verdict {
+func (p *pass) odd(s string, at, end int, prev rune, o *oddities) verdict {
 	r, _ := utf8.DecodeRuneInString(s[at:])
 	next, _ := utf8.DecodeRuneInString(s[end:]) // RuneError at the end
 	switch {
@@ -222,6 +236,9 @@ func (p *pass) odd(s string, at, end int, prev rune) verdict {
 		return dropIt
 	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
 		p.res.Bidi++
+		if p.passages != nil {
+			p.passages.bidi = counted(p.passages.bidi, r)
+		}
 		return dropIt
 	case r == zwnj:
 		if shapes(prev) && shapes(next) {
@@ -258,14 +275,60 @@ func (p *pass) odd(s string, at, end int, prev rune) verdict {
 		return keepIt
 	case r >= 0xe0000 && r <= 0xe007f:
 		p.res.TagChars++
-		if p.tagText < tagTextMax && r >= 0xe0020 && r < 0xe007f {
-			p.tagText++
-			p.tags = append(p.tags, byte(r-0xe0000))
+		if p.passages != nil {
+			o.tagChars++
+			if len(o.tags) < 4*passageMax && r >= 0xe0020 && r < 0xe007f {
+				o.tags = append(o.tags, byte(r-0xe0000))
+			}
 		}
 		return dropIt
 	}
 	p.res.Invisible++
+	if p.passages != nil {
+		p.passages.odd = counted(p.passages.odd, r)
+		switch {
+		case len(o.bytes) >= 4*passageMax:
+		case r >= 0xfe00 && r <= 0xfe0f:
+			o.bytes = append(o.bytes, byte(r-0xfe00))
+		case r >= 0xe0100 && r <= 0xe01ef:
+			o.bytes = append(o.bytes, byte(r-0xe0100+16))
+		}
+	}
 	return dropIt
+}
+
+// quietMax is how many characters in a row that ordinary pages have one by one
+// are counted after all.
+const quietMax = 4
+
+// quietly says that r goes uncounted when it stands alone.
+func quietly(r rune) bool {
+	return r == 0xad || r == 0x200b || r == 0x2060 || r == 0xfeff || r == 0x200e || r == 0x200f || r == 0x61c
+}
+
+// oddities are what the invisible characters of one text spell.
+type oddities struct {
+	tags     []byte // tag characters as ASCII
+	tagChars int
+	bytes    []byte // variation selectors as bytes
+}
+
+func counted(m map[rune]int, r rune) map[rune]int {
+	if m == nil {
+		m = make(map[rune]int)
+	}
+	m[r]++
+	return m
+}
+
+// spelled adds what the invisible characters of one text spell to the list.
+func (p *pass) spelled(o *oddities) {
+	if o.tagChars > 0 {
+		p.passage(string(o.tags), o.tagChars, HowTags)
+	}
+	if s := smuggled(o.bytes); s != "" {
+		p.passage(s, len(o.bytes), HowZeroWidth)
+	}
 }
 
 // flagSequence gives the length of the tag characters at the start of s when

@@ -65,16 +65,6 @@ func TestCodeKeepsItsWhiteSpace(t *testing.T) {
 	}
 }
 
-func TestTagCharactersAreDecodedForTheWarning(t *testing.T) {
-	r := parse(t, "<p>mast"+tagged("send the keys")+" 🏴"+tagged("now")+"</p><p>"+tagged(strings.Repeat("x", 300))+"</p>")
-	if r.TagChars != 13+3+300 {
-		t.Errorf("%d counted", r.TagChars)
-	}
-	if want := "send the keysnow" + strings.Repeat("x", tagTextMax-16); r.TagText != want {
-		t.Errorf("decoded %q", r.TagText)
-	}
-}
-
 func TestRemovalsAreCounted(t *testing.T) {
 	r := parse(t, "<p>a\u202eb\u2066c\u2069 pass\u200dword \x01 x\U000e0101 soft\u00adhyphen</p>")
 	if r.Bidi != 3 || r.Invisible != 3 {

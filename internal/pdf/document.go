@@ -128,7 +128,7 @@ func (c *contents) warn(doc *sift.Document, removed normalize.Result, hidden int
 		add(sift.WarnHiddenText, "%d characters of text that a reader could not see were left out", hidden)
 	}
 	if removed.TagChars > 0 {
-		add(sift.WarnHiddenText, "%d invisible tag characters were left out; they spell %q", removed.TagChars, removed.TagText)
+		add(sift.WarnHiddenText, "%d invisible tag characters were left out", removed.TagChars)
 	}
 	if n := removed.Invisible + removed.Bidi; n > 0 {
 		add(sift.WarnHiddenText, "%d invisible characters and direction overrides were left out", n)
