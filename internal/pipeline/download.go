@@ -71,7 +71,12 @@ func (c *copied) ref() copyRef {
 }
 
 func (c *copied) input() extract.Input {
+	asked := c.entry.Key
+	if c.entry.Recovered != nil {
+		asked = "" // it has not come from there
+	}
 	return extract.Input{
+		Status: c.entry.Status, Asked: asked,
 		Body: c.entry.Body, URL: c.entry.FinalURL, ContentType: c.entry.ContentType,
 		ContentLanguage: c.entry.ContentLanguage, Partial: c.entry.Partial,
 	}
@@ -266,6 +271,9 @@ func (p *Pipeline) read(ctx context.Context, q query, resp *fetch.Response, timi
 	if e.Receipt, err = json.Marshal(storedReceipt{receipt, resp.Link}); err != nil {
 		return nil, fmt.Errorf("encode receipt: %w", err)
 	}
+	if walled(doc.Warnings) != "" {
+		e.Reusable = false // it may be read on, but the next request asks anew
+	}
 	p.keep(ctx, c, doc)
 	if weight > sharedDocLimit && needsPage(q.view.mode) {
 		doc.Main = nil // it is stored; beside the whole page it would be held for nothing
@@ -329,15 +337,20 @@ func (p *Pipeline) keep(ctx context.Context, c *copied, doc *sift.Document) {
 	}
 }
 
-// storable says whether a page is what it claims to be. A bot check must not
-// be handed to the next caller as the page.
-func storable(doc *sift.Document) bool {
-	for _, w := range doc.Warnings {
-		if w.Code == sift.WarnChallenge {
-			return false
+// storable says whether a page may be kept at all. A bot check must not be handed
+// to the next caller as the page, whatever they ask by.
+func storable(doc *sift.Document) bool { return walled(doc.Warnings) != sift.WarnChallenge }
+
+// walled says what stands in the place of the page that was asked for; "": it is the
+// page itself.
+func walled(warnings []sift.Warning) sift.WarningCode {
+	for _, w := range warnings {
+		switch w.Code {
+		case sift.WarnChallenge, sift.WarnConsent, sift.WarnLogin, sift.WarnJSShell, sift.WarnSoft404, sift.WarnEmpty:
+			return w.Code
 		}
 	}
-	return true
+	return ""
 }
 
 // directives reads the names of a Cache-Control header.
@@ -405,9 +418,12 @@ func upstreamFailure(resp *fetch.Response) *sift.Failure {
 		f.Message += fmt.Sprintf("; it asks to wait %s", f.RetryAfter.Round(time.Second))
 	}
 	if body, err := resp.Body.Bytes(); err == nil {
-		f.UpstreamBody = extract.Excerpt(extract.Input{
-			Body: body, URL: resp.FinalURL.String(), ContentType: resp.ContentType, Partial: true,
-		}, excerptChars)
+		in := extract.Input{Body: body, URL: resp.FinalURL.String(), ContentType: resp.ContentType, Partial: true, Status: resp.Status}
+		f.UpstreamBody = extract.Excerpt(in, excerptChars)
+		if _, what, hint, ok := extract.Wall(in); ok {
+			f.Message += "; " + what
+			f.Hint = hint
+		}
 	}
 	return f
 }

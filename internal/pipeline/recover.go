@@ -70,7 +70,11 @@ func (p *Pipeline) fetchOrRecover(ctx context.Context, q query, maxAge *int) (*s
 	}
 	why := "nothing was recovered: " + sentence(archiveErr)
 	if err == nil {
-		env.Answer = env.With(sift.Warning{Code: sift.WarnJSShell, Message: reason + "; " + why})
+		code := walled(env.Warnings)
+		if code == "" {
+			code = sift.WarnJSShell
+		}
+		env.Answer = env.With(sift.Warning{Code: code, Message: reason + "; " + why})
 		if env.Hint == "" {
 			env.Hint = sift.HintBrowser
 		}
@@ -97,7 +101,10 @@ func sentence(err error) string {
 // have to be asked again, or asked otherwise.
 func lacks(env *sift.Envelope, err error) (reason string, lacking bool) {
 	if err == nil {
-		if env.Origin != nil && env.Origin.Source == sift.SourceLive {
+		switch {
+		case env.Origin == nil && walled(env.Warnings) != "":
+			return fmt.Sprintf("what was answered is not the page (%s)", walled(env.Warnings)), true
+		case env.Origin != nil && env.Origin.Source == sift.SourceLive:
 			return env.Origin.Reason, true
 		}
 		return "", false

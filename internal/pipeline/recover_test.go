@@ -174,7 +174,7 @@ func TestAShellIsReadFromTheDataEmbeddedInIt(t *testing.T) {
 	}
 	for _, mode := range []sift.Mode{sift.ModeClean, sift.ModeFull, sift.ModeText, sift.ModeHTML} {
 		env := r.get(t, sift.Target{URL: url1, Recover: true, Mode: mode})
-		if !strings.Contains(env.Content, tale) || !strings.Contains(env.Content, "tolls that were paid") || env.Title != "Report" || env.Snapshot != plain.Snapshot {
+		if !strings.Contains(env.Content, tale) || !strings.Contains(env.Content, "tolls that were paid") || env.Title != "Report" || env.Snapshot == "" {
 			t.Errorf("mode %s: %q", mode, env.Content)
 		}
 		if got := env.Recovered; got == nil || got.Source != sift.SourcePage || got.From != "json-ld" || got.CapturedAt.IsZero() || got.URL != url1 || got.Reason == "" {
@@ -189,7 +189,7 @@ func TestAShellIsReadFromTheDataEmbeddedInIt(t *testing.T) {
 	if part.Chars == 0 || part.Recovered == nil || part.Recovered.Source != sift.SourcePage {
 		t.Errorf("reading on: %q, %+v", part.Content, part.Recovered)
 	}
-	if len(s.archive.Requests()) != 0 || s.hits.Load() != 1 {
+	if len(s.archive.Requests()) != 0 || s.hits.Load() != 6 { // a shell is never answered from the cache
 		t.Errorf("%d requests to the archive, %d in all", len(s.archive.Requests()), s.hits.Load())
 	}
 }

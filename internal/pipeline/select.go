@@ -158,6 +158,11 @@ func (s *selection) surroundings(ctx context.Context, c *copied, doc *sift.Docum
 	if around.Published == "" {
 		around.Published = doc.Published
 	}
+	if s.view.mode == sift.ModeFull && doc.Kind == sift.KindHTML {
+		if around.Hidden, err = extract.Hidden(ctx, c.input()); err != nil {
+			return err
+		}
+	}
 	s.a.Context = around
 	return nil
 }
@@ -178,7 +183,7 @@ func answerFrom(ctx context.Context, c *copied, doc *sift.Document, v view) (*si
 func (s *selection) render(ctx context.Context, c *copied, doc *sift.Document) error {
 	switch {
 	case s.view.jq != "":
-		return s.forJQ(doc)
+		return s.forJQ(ctx, c, doc)
 	case s.view.mode == sift.ModeRaw && s.isPDF:
 		return sift.Fail(sift.CodeUnsupported, "a PDF has no text as it stands; ask for mode clean or text")
 	case s.view.mode == sift.ModeRaw:
@@ -222,11 +227,20 @@ func (s *selection) render(ctx context.Context, c *copied, doc *sift.Document) e
 
 // forJQ gives the text that a jq program runs on: what the body says, whatever
 // the mode.
-func (s *selection) forJQ(doc *sift.Document) error {
-	if s.kind.HasTree() {
+func (s *selection) forJQ(ctx context.Context, c *copied, doc *sift.Document) error {
+	s.text.Content, s.a.Coverage = doc.Text, 1
+	switch {
+	case s.kind == sift.KindFeed && strings.HasSuffix(s.mediaType, "json"): // a JSON Feed is JSON
+		if err := c.needBody(ctx); err != nil {
+			return err
+		}
+		var err error
+		s.kind = sift.KindJSON
+		s.text.Content, _, _, err = extract.Decode(ctx, c.input())
+		return err
+	case s.kind.HasTree():
 		return jq.NotJSON(kindName(s.kind), s.mediaType)
 	}
-	s.text.Content, s.a.Coverage = doc.Text, 1
 	return nil
 }
 
@@ -241,6 +255,18 @@ func kindName(k sift.Kind) string {
 		return "JSON"
 	case sift.KindMarkdown:
 		return "Markdown"
+	case sift.KindFeed:
+		return "a feed"
+	case sift.KindSitemap:
+		return "a sitemap"
+	case sift.KindOPML:
+		return "OPML"
+	case sift.KindTable:
+		return "a table (CSV)"
+	case sift.KindDrawing:
+		return "a drawing (SVG)"
+	case sift.KindCode:
+		return "source code"
 	default:
 		return "plain text"
 	}

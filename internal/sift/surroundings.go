@@ -15,9 +15,10 @@ type Context struct {
 	Translations []Translation `json:"translations"`
 	Previous     string        `json:"previous"` // URL of the page before this one in a series
 	Next         string        `json:"next"`
-	Outline      []Heading     `json:"outline"`  // of the clean content
-	Outbound     []Outbound    `json:"outbound"` // links of the whole page, by host; the page's own host first
-	Cut          []string      `json:"cut"`      // names those lists that are not whole: feeds, translations, outline, outbound
+	Outline      []Heading     `json:"outline"`         // of the clean content
+	Outbound     []Outbound    `json:"outbound"`        // links of the whole page, by host; the page's own host first
+	Cut          []string      `json:"cut"`             // names those lists that are not whole: feeds, translations, outline, outbound
+	Hidden       []HiddenText  `json:"hidden,omitzero"` // with mode full: what was left out of the page since nobody could see it
 }
 
 // Feed is a feed that a page names.
