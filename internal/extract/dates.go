@@ -61,3 +61,56 @@ func rfc3339(s string) string {
 	}
 	return ""
 }
+
+// feedDate gives a date as RFC 3339, and one in no known form as it is.
+func feedDate(s string) string {
+	s = oneLine(s, maxDate)
+	if s == "" {
+		return ""
+	}
+	if d := mailDate(s); d != "" {
+		return d
+	}
+	if d := rfc3339(s); d != "" {
+		return d
+	}
+	return s
+}
+
+// mailDate reads the dates of RSS: RFC 822 with its names for zones, years of
+// two digits, a wrong day of the week or none, and no seconds. One without a
+// zone names no moment, and is not read.
+func mailDate(s string) string {
+	if i := strings.IndexByte(s, ','); i > 0 && i < 12 {
+		s = strings.TrimSpace(s[i+1:])
+	}
+	at := strings.LastIndexByte(s, ' ')
+	if at < 0 {
+		return ""
+	}
+	zone := s[at+1:]
+	switch strings.ToUpper(zone) {
+	case "GMT", "UT", "UTC", "Z":
+		zone = "+0000"
+	case "EDT":
+		zone = "-0400"
+	case "EST", "CDT":
+		zone = "-0500"
+	case "CST", "MDT":
+		zone = "-0600"
+	case "MST", "PDT":
+		zone = "-0700"
+	case "PST":
+		zone = "-0800"
+	}
+	s = s[:at+1] + zone
+	for _, layout := range [...]string{
+		"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 -07:00", "2 Jan 2006 15:04 -0700", "2 January 2006 15:04:05 -0700",
+		"2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700", "2-Jan-2006 15:04:05 -0700", "2-Jan-06 15:04:05 -0700",
+	} {
+		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1900 && t.Year() <= 2200 {
+			return t.Format(time.RFC3339)
+		}
+	}
+	return ""
+}

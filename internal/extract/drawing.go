@@ -127,14 +127,15 @@ func (d *drawer) enter(in *html.Node, a atom.Atom) {
 	n := element(a)
 	in.AppendChild(n)
 	d.at = n
-	style := d.r.attr("style")
+	var style strings.Builder
+	style.WriteString(d.r.attr("style"))
 	for _, key := range []string{"display", "visibility", "opacity", "font-size"} {
 		if v := d.r.attr(key); v != "" && !strings.Contains(v, ";") {
-			style += ";" + key + ":" + v
+			style.WriteString(";" + key + ":" + v)
 		}
 	}
-	if style != "" {
-		n.Attr = append(n.Attr, html.Attribute{Key: "style", Val: style})
+	if style.Len() > 0 {
+		n.Attr = append(n.Attr, html.Attribute{Key: "style", Val: style.String()})
 	}
 	if a == atom.A {
 		href := d.r.attr("href")

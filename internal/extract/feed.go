@@ -4,17 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
-	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
 
@@ -61,23 +56,6 @@ type feedHead struct {
 	published   string
 	base        string
 	next        string // the page of older entries
-}
-
-// A feedWriter makes a feed into a tree in the normal form, entry by entry.
-type feedWriter struct {
-	in      Input
-	address *url.URL
-	body    *html.Node
-	left    normalize.Result // what was left out, of all entries
-	entries int
-	nodes   int
-	flat    bool // something was too large or too deep for a tree
-	cut     bool // something was left out
-}
-
-func newFeedWriter(in Input) *feedWriter {
-	address, _ := url.Parse(in.URL)
-	return &feedWriter{in: in, address: address, body: element(atom.Body)}
 }
 
 // readFeed fills the document from a feed in XML. Not ok is one that holds
@@ -225,7 +203,7 @@ func rssEntry(n *xmlNode) entry {
 				summary = rssMarkup(c)
 			}
 		case "media:description":
-			media = textHTML(c.words())
+			media = plainMarkup(c.words())
 		case "pubdate", "dc:date", "atom:published", "dc:created", "dc:issued":
 			if e.published == "" {
 				e.published = c.words()
@@ -246,9 +224,6 @@ func rssEntry(n *xmlNode) entry {
 			e.enclose(enclosure{link: c.attr("url"), kind: c.attr("type"), size: c.attr("length")})
 		case "media:content":
 			e.enclose(mediaOf(c))
-			if d := c.child("media:description"); d != nil && media == "" {
-				media = textHTML(d.words())
-			}
 		case "media:group":
 			e.mediaGroup(c, &media)
 		case "itunes:duration":
@@ -379,6 +354,10 @@ func (e *entry) atomLink(n *xmlNode) {
 		}
 	case "enclosure":
 		e.enclose(enclosure{link: href, kind: n.attr("type"), size: n.attr("length"), title: n.attr("title")})
+	case "related": // the PDF of a paper
+		if kind := n.attr("type"); href != e.link && !strings.HasSuffix(kind, "xml") {
+			e.enclose(enclosure{link: href, kind: kind, title: n.attr("title")})
+		}
 	case "replies":
 		if e.comments == "" && !strings.HasSuffix(n.attr("type"), "xml") {
 			e.comments = href
@@ -393,7 +372,7 @@ func (e *entry) mediaGroup(n *xmlNode, description *string) {
 		case "media:content":
 			e.enclose(mediaOf(c))
 		case "media:description":
-			*description = textHTML(c.words())
+			*description = plainMarkup(c.words())
 		case "media:title":
 			if e.title == "" {
 				e.title = html.EscapeString(c.words())
@@ -407,9 +386,9 @@ func mediaOf(n *xmlNode) enclosure {
 	if kind == "" {
 		kind = n.attr("medium")
 	}
-	title := ""
-	if t := n.child("media:title"); t != nil {
-		title = t.words()
+	title := n.child("media:title").words()
+	if title == "" { // of a picture it is what others call alt
+		title = n.child("media:description").words()
 	}
 	return enclosure{link: n.attr("url"), kind: kind, size: n.attr("filesize"), title: title}
 }
@@ -486,7 +465,61 @@ func looseMarkup(s string) string {
 	if holdsTags(s) {
 		return s
 	}
-	return textHTML(html.UnescapeString(s))
+	return plainMarkup(html.UnescapeString(s))
+}
+
+// plainMarkup writes a plain text as paragraphs. Empty lines divide them. Within
+// one, the line breaks of a text that was wrapped to a width are spaces, and
+// others are kept.
+func plainMarkup(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	var b strings.Builder
+	var part []string
+	end := func() {
+		if len(part) == 0 {
+			return
+		}
+		sep := "<br>\n"
+		if isWrapped(part) {
+			sep = "\n"
+		}
+		b.WriteString("<p>")
+		for i, line := range part {
+			if i > 0 {
+				b.WriteString(sep)
+			}
+			b.WriteString(html.EscapeString(line))
+		}
+		b.WriteString("</p>\n")
+		part = part[:0]
+	}
+	for line := range strings.SplitSeq(s, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			end()
+		} else {
+			part = append(part, line)
+		}
+	}
+	end()
+	return b.String()
+}
+
+// isWrapped says whether lines were wrapped to a width: all but the last are
+// about as long as the longest, and that is about a line of a letter.
+func isWrapped(lines []string) bool {
+	longest := 0
+	for _, line := range lines {
+		longest = max(longest, len(line))
+	}
+	if longest < 50 || longest > 120 {
+		return false
+	}
+	for _, line := range lines[:len(lines)-1] {
+		if len(line) < longest-25 {
+			return false
+		}
+	}
+	return true
 }
 
 // rssTitle gives a title of RSS as markup. "The <b> element" is text: a title
@@ -561,7 +594,7 @@ func atomMarkup(n *xmlNode) string {
 	if n.name == "title" || n.name == "subtitle" {
 		return html.EscapeString(n.source())
 	}
-	return textHTML(n.source())
+	return plainMarkup(n.source())
 }
 
 // jsonFeed is JSON Feed 1.0 and 1.1, as far as it is read.
@@ -631,7 +664,7 @@ func readJSONFeed(ctx context.Context, doc *sift.Document, text []byte, in Input
 	_ = json.Unmarshal(text, &f)
 	w := newFeedWriter(in)
 	head := feedHead{
-		title: html.EscapeString(f.Title), link: f.HomePage, description: textHTML(f.Description), language: f.Language, next: f.Next,
+		title: html.EscapeString(f.Title), link: f.HomePage, description: plainMarkup(f.Description), language: f.Language, next: f.Next,
 	}
 	for _, a := range append(f.Authors, f.Author) {
 		head.authors = withName(head.authors, a.Name)
@@ -663,7 +696,7 @@ func (item *jsonFeedItem) entry() entry {
 		e.categories = withName(e.categories, t)
 	}
 	if strings.TrimSpace(e.content) == "" {
-		e.content = firstMarkup(textHTML(item.Text), textHTML(item.Summary))
+		e.content = firstMarkup(plainMarkup(item.Text), plainMarkup(item.Summary))
 	}
 	if item.External != "" && item.External != e.link {
 		e.from, e.fromLink = item.External, item.External
@@ -678,463 +711,4 @@ func (item *jsonFeedItem) entry() entry {
 		}
 	}
 	return e
-}
-
-// head writes what the feed says about itself, which may stand behind its
-// entries, in front of them.
-func (w *feedWriter) head(ctx context.Context, h *feedHead) error {
-	top := element(atom.Section)
-	if h.title != "" {
-		if err := w.title(ctx, top, atom.H1, h.title, h.link); err != nil {
-			return err
-		}
-	} else if h.link != "" {
-		appendTo(top, atom.P, linkTo(h.link, h.link))
-	}
-	if err := w.content(ctx, top, h.description, 2, ""); err != nil {
-		return err
-	}
-	w.add(top, h.base, w.body.FirstChild)
-	return nil
-}
-
-// content writes markup, its headings of the level given and below. Its links are
-// resolved against base where that is not the base of what is around.
-func (w *feedWriter) content(ctx context.Context, to *html.Node, markup string, level int, base string) error {
-	if strings.TrimSpace(markup) == "" {
-		return nil
-	}
-	part, err := w.markup(ctx, markup)
-	if err != nil {
-		return err
-	}
-	for c := part; c != nil && base != ""; c = next(c, part) {
-		for i := range c.Attr {
-			if a := &c.Attr[i]; a.Key == "href" || a.Key == "src" || a.Key == "poster" {
-				a.Val = resolveIn(base, a.Val)
-			}
-		}
-	}
-	demote(part, level)
-	moveBody(to, part)
-	return nil
-}
-
-// title writes a heading that is a link.
-func (w *feedWriter) title(ctx context.Context, to *html.Node, level atom.Atom, markup, link string) error {
-	if strings.IndexByte(markup, '<') >= 0 {
-		part, err := w.markup(ctx, markup)
-		if err != nil {
-			return err
-		}
-		res := normalize.Page(part, nil)
-		w.count(&res)
-		markup = text(res.Body)
-	} else {
-		markup = html.UnescapeString(markup)
-	}
-	s := titleLine(markup)
-	if s == "" {
-		return nil
-	}
-	h := element(level)
-	h.AppendChild(linkTo(s, link))
-	to.AppendChild(h)
-	return nil
-}
-
-// markup parses a part of a feed within the bounds that pages have, all of its
-// parts together.
-func (w *feedWriter) markup(ctx context.Context, s string) (*html.Node, error) {
-	b := []byte(s)
-	p := makePlan(b)
-	var root *html.Node
-	var err error
-	flat := false
-	if w.nodes += p.nodes; w.nodes > maxNodes {
-		root, err = flatten(ctx, b)
-		flat = true
-	} else {
-		root, flat, err = parse(ctx, b)
-	}
-	if err != nil {
-		return nil, ended(err)
-	}
-	w.flat = w.flat || flat
-	return root, nil
-}
-
-// entry writes one entry.
-func (w *feedWriter) entry(ctx context.Context, e *entry) error {
-	if w.entries >= maxEntries {
-		w.cut = true
-		return nil
-	}
-	w.entries++
-	published, updated := feedDate(e.published), feedDate(e.updated)
-	if published == "" {
-		published, updated = updated, ""
-	}
-	top := element(atom.Article)
-	if err := w.title(ctx, top, atom.H2, e.title, e.link); err != nil {
-		return err
-	}
-	if top.FirstChild == nil {
-		// An entry without a title, as of a short message, is known by its day.
-		name := published
-		switch {
-		case name != "":
-			published = ""
-		case e.link != "":
-			name = e.link
-		default:
-			name = "Entry " + strconv.Itoa(w.entries)
-		}
-		appendTo(top, atom.H2, linkTo(name, e.link))
-	}
-	w.about(top, e, published, updated)
-	inner := e.inner
-	if inner == e.base {
-		inner = ""
-	}
-	if err := w.content(ctx, top, e.content, 3, inner); err != nil {
-		return err
-	}
-	if len(e.enclosures) > 0 {
-		p := paragraph("Attached: ")
-		for i := range e.enclosures {
-			if i > 0 {
-				p.AppendChild(textNode(", "))
-			}
-			p.AppendChild(linkTo(e.enclosures[i].label(), e.enclosures[i].link))
-		}
-		top.AppendChild(p)
-	}
-	w.add(top, e.base, nil)
-	return nil
-}
-
-// about writes the line of dates and names under an entry's title.
-func (w *feedWriter) about(to *html.Node, e *entry, published, updated string) {
-	line := element(atom.P)
-	sep := func() {
-		if line.FirstChild != nil {
-			line.AppendChild(textNode(" · "))
-		}
-	}
-	say := func(s string) {
-		sep()
-		line.AppendChild(textNode(s))
-	}
-	if published != "" {
-		say(published)
-	}
-	if updated != "" && updated != published {
-		say("updated " + updated)
-	}
-	if len(e.authors) > 0 {
-		say("by " + strings.Join(e.authors, ", "))
-	}
-	if len(e.categories) > 0 {
-		say("in " + strings.Join(e.categories, ", "))
-	}
-	if s := oneLine(e.duration, 32); s != "" {
-		say("duration " + s)
-	}
-	if s := oneLine(e.from, maxFeedName); s != "" {
-		sep()
-		line.AppendChild(textNode("from "))
-		line.AppendChild(linkTo(s, e.fromLink))
-	}
-	if e.comments != "" && e.comments != e.link {
-		sep()
-		line.AppendChild(linkTo("comments", e.comments))
-	}
-	if line.FirstChild != nil {
-		to.AppendChild(line)
-	}
-}
-
-// label names an enclosure by its title, type and size.
-func (c *enclosure) label() string {
-	var parts []string
-	for _, s := range []string{c.title, c.kind} {
-		if s = oneLine(s, maxFeedName); s != "" {
-			parts = append(parts, s)
-		}
-	}
-	if n, err := strconv.ParseInt(c.size, 10, 64); err == nil && n > 0 {
-		parts = append(parts, strconv.FormatInt(n, 10)+" bytes")
-	}
-	if len(parts) == 0 {
-		return c.link
-	}
-	return strings.Join(parts, ", ")
-}
-
-// titleLine makes one line of a title. What cannot be seen in it stays for now:
-// it is counted when it goes.
-func titleLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	n := 0
-	for i := range s {
-		if n++; n > maxFeedTitle {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-// count adds up what was left out.
-func (w *feedWriter) count(res *normalize.Result) {
-	w.left.HiddenText += res.HiddenText
-	w.left.TagChars += res.TagChars
-	w.left.Invisible += res.Invisible
-	w.left.Bidi += res.Bidi
-}
-
-// add brings a part into the normal form and puts it in front of a node of the
-// feed, or at its end.
-func (w *feedWriter) add(part *html.Node, base string, before *html.Node) {
-	root := &html.Node{Type: html.DocumentNode}
-	top, head, body := element(atom.Html), element(atom.Head), element(atom.Body)
-	root.AppendChild(top)
-	top.AppendChild(head)
-	top.AppendChild(body)
-	// It stands first, so that one in the part is not heard.
-	b := element(atom.Base)
-	b.Attr = []html.Attribute{{Key: "href", Val: w.baseOf(base)}}
-	head.AppendChild(b)
-	body.AppendChild(part)
-	res := normalize.Page(root, w.address)
-	w.count(&res)
-	ownAnchors(res.Body, w.entries)
-	for c := res.Body.FirstChild; c != nil; c = res.Body.FirstChild {
-		res.Body.RemoveChild(c)
-		w.body.InsertBefore(c, before)
-	}
-}
-
-// baseOf gives the address that a part's links are resolved against.
-func (w *feedWriter) baseOf(base string) string { return joinBase(w.in.URL, base) }
-
-// joinBase resolves one base against another.
-func joinBase(outer, inner string) string {
-	if inner = strings.TrimSpace(inner); inner == "" {
-		return outer
-	}
-	o, err := url.Parse(outer)
-	if err != nil {
-		return inner
-	}
-	i, err := o.Parse(inner)
-	if err != nil || len(inner) > 2048 {
-		return outer
-	}
-	return i.String()
-}
-
-// resolveIn resolves a link against a base.
-func resolveIn(base, ref string) string {
-	if base == "" || ref == "" {
-		return ref
-	}
-	b, err := url.Parse(strings.TrimSpace(base))
-	if err != nil {
-		return ref
-	}
-	u, err := b.Parse(strings.TrimSpace(ref))
-	if err != nil || u.String() == "" {
-		return ref
-	}
-	return u.String()
-}
-
-// finish says what the whole feed is.
-func (w *feedWriter) finish(ctx context.Context, doc *sift.Document, h *feedHead) error {
-	if err := w.head(ctx, h); err != nil {
-		return err
-	}
-	if h.next != "" {
-		p := element(atom.P)
-		p.AppendChild(linkTo("Older entries", h.next))
-		w.add(p, h.base, nil)
-	}
-	doc.Kind, doc.Main = sift.KindFeed, w.body
-	doc.Title = firstText(w.body, atom.H1)
-	doc.Author = strings.Join(h.authors, ", ")
-	doc.Published = rfc3339(feedDate(h.published))
-	doc.Language = (&metadata{lang: h.language}).language(w.in.ContentLanguage)
-	if c := w.body.FirstChild; c != nil && c.DataAtom == atom.Section {
-		for n := c.FirstChild; n != nil; n = n.NextSibling {
-			if n.DataAtom != atom.H1 {
-				doc.Description = oneLine(text(n), maxDescription)
-				break
-			}
-		}
-	}
-	doc.VisibleChars = normalize.CountVisible(w.body)
-	unseen(doc, &w.left)
-	if w.cut {
-		warn(doc, sift.WarnDeepMarkup, fmt.Sprintf("the feed is too large to be read whole: %d entries are shown; mode raw has all of it", w.entries))
-	}
-	if w.flat {
-		warn(doc, sift.WarnDeepMarkup, "an entry is nested too deeply or too large to be read as a tree; headings, paragraphs, lists, code and links are kept, tables and other structure may be lost")
-	}
-	return nil
-}
-
-// feedDate gives a date as RFC 3339, and one in no known form as it is.
-func feedDate(s string) string {
-	s = oneLine(s, maxDate)
-	if s == "" {
-		return ""
-	}
-	if d := mailDate(s); d != "" {
-		return d
-	}
-	if d := rfc3339(s); d != "" {
-		return d
-	}
-	return s
-}
-
-// mailDate reads the dates of RSS: RFC 822 with its names for zones, years of
-// two digits, a wrong day of the week or none, and no seconds. One without a
-// zone names no moment, and is not read.
-func mailDate(s string) string {
-	if i := strings.IndexByte(s, ','); i > 0 && i < 12 {
-		s = strings.TrimSpace(s[i+1:])
-	}
-	at := strings.LastIndexByte(s, ' ')
-	if at < 0 {
-		return ""
-	}
-	zone := s[at+1:]
-	switch strings.ToUpper(zone) {
-	case "GMT", "UT", "UTC", "Z":
-		zone = "+0000"
-	case "EDT":
-		zone = "-0400"
-	case "EST", "CDT":
-		zone = "-0500"
-	case "CST", "MDT":
-		zone = "-0600"
-	case "MST", "PDT":
-		zone = "-0700"
-	case "PST":
-		zone = "-0800"
-	}
-	s = s[:at+1] + zone
-	for _, layout := range [...]string{
-		"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 -07:00", "2 Jan 2006 15:04 -0700", "2 January 2006 15:04:05 -0700",
-		"2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700", "2-Jan-2006 15:04:05 -0700", "2-Jan-06 15:04:05 -0700",
-	} {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() >= 1900 && t.Year() <= 2200 {
-			return t.Format(time.RFC3339)
-		}
-	}
-	return ""
-}
-
-// demote moves the headings under n so far down that the highest of them has
-// the level given, and keeps the steps between them.
-func demote(n *html.Node, level int) {
-	highest := 7
-	each := func(f func(c *html.Node, level int)) {
-		for c := n.FirstChild; c != nil; c = next(c, n) {
-			if l := headingRank(c); l > 0 {
-				f(c, l)
-			}
-		}
-	}
-	each(func(_ *html.Node, l int) { highest = min(highest, l) })
-	if highest >= level {
-		return
-	}
-	names := [...]atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
-	each(func(c *html.Node, l int) {
-		c.DataAtom = names[min(l+level-highest, 6)-1]
-		c.Data = c.DataAtom.String()
-	})
-}
-
-// headingRank gives the level of a heading, 0 for any other node.
-func headingRank(n *html.Node) int {
-	switch n.DataAtom {
-	case atom.H1:
-		return 1
-	case atom.H2:
-		return 2
-	case atom.H3:
-		return 3
-	case atom.H4:
-		return 4
-	case atom.H5:
-		return 5
-	case atom.H6:
-		return 6
-	}
-	return 0
-}
-
-// ownAnchors gives the anchors of an entry names of their own: every entry of
-// some blogs has a note called fn1. Others are no use, for they are not those of
-// the feed's address.
-func ownAnchors(body *html.Node, number int) {
-	prefix := "entry-" + strconv.Itoa(number) + "-"
-	var wanted map[string]bool
-	for c := body.FirstChild; c != nil; c = next(c, body) {
-		for i := range c.Attr {
-			if a := &c.Attr[i]; a.Key == "data-noteref" {
-				if wanted == nil {
-					wanted = make(map[string]bool)
-				}
-				wanted[a.Val] = true
-				a.Val = prefix + a.Val
-			}
-		}
-	}
-	for c := body.FirstChild; c != nil; c = next(c, body) {
-		for i := range c.Attr {
-			if a := &c.Attr[i]; a.Key == "id" {
-				if wanted[a.Val] {
-					a.Val = prefix + a.Val
-				} else {
-					c.Attr = slices.Delete(c.Attr, i, i+1)
-				}
-				break
-			}
-		}
-	}
-}
-
-// firstText gives the text of the first element of a kind.
-func firstText(body *html.Node, a atom.Atom) string {
-	for c := body.FirstChild; c != nil; c = next(c, body) {
-		if c.DataAtom == a {
-			return oneLine(text(c), maxTitle)
-		}
-	}
-	return ""
-}
-
-func textNode(s string) *html.Node { return &html.Node{Type: html.TextNode, Data: s} }
-
-// linkTo makes a link, or a text where there is nothing to link to.
-func linkTo(s, href string) *html.Node {
-	if strings.TrimSpace(href) == "" {
-		return textNode(s)
-	}
-	a := element(atom.A)
-	a.Attr = []html.Attribute{{Key: "href", Val: href}}
-	a.AppendChild(textNode(s))
-	return a
-}
-
-// appendTo puts an element that holds one node at the end of another.
-func appendTo(to *html.Node, a atom.Atom, inner *html.Node) {
-	n := element(a)
-	n.AppendChild(inner)
-	to.AppendChild(n)
 }

@@ -172,6 +172,16 @@ Second line</media:description></media:group></entry>`),
 			"# Mill\n\n## A\n\nby Ida Holm"},
 		{"elements in place of escaped ones", "application/rss+xml", "", itemOf(`<title>A <em>b</em></title><description><p>One<br>two</p><img src="http://s.example/i.png" alt="pic"></description>`),
 			"# Mill\n\n## A b\n\nOne  \ntwo\n\n![pic](http://s.example/i.png)"},
+		{"a paper", "application/atom+xml", "http://p.example/q", atomOf(`<title>Q</title><entry><title>On sorting</title><link href="http://p.example/1" rel="alternate"/><link title="pdf" href="http://p.example/1.pdf" rel="related" type="application/pdf"/>
+<summary>  We show that a sorted list of things can be found in less time than was
+thought, and that nothing faster than this can be had by any means that is
+known.
+
+It is short.
+</summary></entry>`),
+			"# Q\n\n## [On sorting](http://p.example/1)\n\nWe show that a sorted list of things can be found in less time than was thought, and that nothing faster than this can be had by any means that is known.\n\nIt is short.\n\nAttached: [pdf, application/pdf](http://p.example/1.pdf)"},
+		{"a picture's description", "application/rss+xml", "", itemOf(`<title>A</title><media:content url="http://p.example/1.png" type="image/png" fileSize="12"><media:description type="plain">A boat</media:description></media:content>`),
+			"# Mill\n\n## A\n\nAttached: [A boat, image/png, 12 bytes](http://p.example/1.png)"},
 		{"a feed labelled HTML", "text/html", "", itemOf(`<title>A</title>`), "# Mill\n\n## A"},
 		{"a feed without a type", "", "", itemOf(`<title>A</title>`), "# Mill\n\n## A"},
 		{"white space in front of the declaration", "text/xml", "", "\n\n  " + itemOf(`<title>A</title>`), "# Mill\n\n## A"},
@@ -288,16 +298,9 @@ func TestAFeedCanBeHadInEveryMode(t *testing.T) {
 		sift.ModeFull:    "# [Mill](http://s.example/)\n\n## [One](http://s.example/1)\n\n### Top\n\na **b**\n\n## [Two](http://s.example/2)",
 		sift.ModeText:    "Mill\n\nOne\n\nTop\n\na b\n\nTwo",
 		sift.ModeLinks:   "- [Mill](http://s.example/)\n- [One](http://s.example/1)\n- [Two](http://s.example/2)",
-		sift.ModeOutline: "- Mill (offset 0, 122 characters)\n  - One (offset 29, 61 characters)\n    - Top (offset 64, 26 characters)\n  - Two (offset 90, 32 characters)",
+		sift.ModeOutline: "- Mill (offset 0, 105 characters)\n  - One (offset 29, 48 characters)\n    - Top (offset 59, 18 characters)\n  - Two (offset 77, 28 characters)",
 	} {
 		got := rendered(t, doc, mode)
-		if mode == sift.ModeOutline {
-			got, want = strings.Join(strings.Fields(got), " "), strings.Join(strings.Fields(want), " ")
-			if strings.Count(got, "offset") != 4 || !strings.Contains(got, "- One (offset") || !strings.Contains(got, "- Top (offset") {
-				t.Errorf("%s: %s", mode, got)
-			}
-			continue
-		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", mode, diff)
 		}
@@ -500,8 +503,7 @@ func checkAnswer(t *testing.T, in extract.Input) {
 	in.MaxText = 1 << 20
 	doc, err := extract.Extract(context.Background(), in)
 	if err != nil {
-		var failure *sift.Failure
-		if !errors.As(err, &failure) {
+		if _, ok := errors.AsType[*sift.Failure](err); !ok {
 			t.Fatal(err)
 		}
 		return

@@ -2,6 +2,8 @@ package extract
 
 import (
 	"bytes"
+	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -243,7 +245,7 @@ func (r *xmlReader) endTag() {
 		r.over--
 		return
 	}
-	for k := len(r.open) - 1; k >= 0; k-- {
+	for k := range slices.Backward(r.open) {
 		if len(r.open[k].qname) == len(name) && bytes.Equal(r.open[k].qname, name) {
 			r.pending = len(r.open) - k
 			return
@@ -388,9 +390,9 @@ func (r *xmlReader) expand(qname []byte, element bool) string {
 
 // family gives what a prefix stands for here.
 func (r *xmlReader) family(prefix string) xmlFamily {
-	for i := len(r.spaces) - 1; i >= 0; i-- {
-		if r.spaces[i].prefix == prefix {
-			if f := r.spaces[i].family; f != familyOther || prefix == "" {
+	for _, s := range slices.Backward(r.spaces) {
+		if s.prefix == prefix {
+			if f := s.family; f != familyOther || prefix == "" {
 				return f
 			}
 			break // a misspelt namespace: go by the prefix
@@ -640,4 +642,36 @@ func standsAlone(name string) bool {
 		return true
 	}
 	return false
+}
+
+// joinBase resolves one base against another.
+func joinBase(outer, inner string) string {
+	if inner = strings.TrimSpace(inner); inner == "" {
+		return outer
+	}
+	o, err := url.Parse(outer)
+	if err != nil {
+		return inner
+	}
+	i, err := o.Parse(inner)
+	if err != nil || len(inner) > 2048 {
+		return outer
+	}
+	return i.String()
+}
+
+// resolveIn resolves a link against a base.
+func resolveIn(base, ref string) string {
+	if base == "" || ref == "" {
+		return ref
+	}
+	b, err := url.Parse(strings.TrimSpace(base))
+	if err != nil {
+		return ref
+	}
+	u, err := b.Parse(strings.TrimSpace(ref))
+	if err != nil || u.String() == "" {
+		return ref
+	}
+	return u.String()
 }
