@@ -22,7 +22,7 @@ func TestTheDocumentTellsTheBoundsOfTheCode(t *testing.T) {
 		"entries":        "| entries of a feed | " + grouped(maxEntries) + " |",
 		"markup":         "| the markup of all entries together | " + grouped(maxNodes) + " nodes;",
 		"names":          "| authors, categories, attachments of an entry | " + grouped(maxFeedItems) + " each |",
-		"sitemap":        "| addresses of a sitemap | " + grouped(maxSitemap) + " (the protocol has 50,000), and " + grouped(maxSitemapLinks) + " links in all |",
+		"sitemap":        "| addresses of a sitemap | " + grouped(maxSitemap) + " (the protocol has 50,000), and " + grouped(maxSitemapLinks) + " links in all; " + grouped(maxFurther) + " images and translations of one |",
 		"outline":        "| entries of an OPML outline, lists in each other | " + grouped(maxOPML) + ", " + grouped(maxOPMLDepth) + " |",
 		"table":          "| a table | " + grouped(maxTableCells) + " cells, " + grouped(maxTableColumns) + " columns, " + grouped(maxTableBytes>>10) + " KiB;",
 		"drawing":        "| groups and texts of a drawing | " + grouped(maxDrawingNodes) + " |",

@@ -17,8 +17,8 @@ const (
 	// maxEntries is how many entries of a feed are read.
 	maxEntries = 5000
 	// maxFeedItems is how many authors, categories and enclosures of one entry
-	// are kept each.
-	maxFeedItems = 20
+	// are named each; that there are more is said.
+	maxFeedItems = 200
 	// maxFeedName is the longest name of a person or category, in characters.
 	maxFeedName = 200
 	// maxFeedTitle is the longest title of an entry, in characters.
@@ -394,7 +394,7 @@ func mediaOf(n *xmlNode) enclosure {
 }
 
 func (e *entry) enclose(c enclosure) {
-	if c.link = strings.TrimSpace(c.link); c.link == "" || len(e.enclosures) >= maxFeedItems {
+	if c.link = strings.TrimSpace(c.link); c.link == "" || len(e.enclosures) > maxFeedItems {
 		return
 	}
 	for i := range e.enclosures {
@@ -407,10 +407,18 @@ func (e *entry) enclose(c enclosure) {
 
 // withName adds a name that is not among them.
 func withName(names []string, s string) []string {
-	if s = oneLine(s, maxFeedName); s == "" || len(names) >= maxFeedItems || slices.Contains(names, s) {
+	if s = oneLine(s, maxFeedName); s == "" || len(names) > maxFeedItems || slices.Contains(names, s) {
 		return names
 	}
 	return append(names, s)
+}
+
+// named joins names for a line.
+func named(names []string) string {
+	if len(names) > maxFeedItems {
+		return strings.Join(names[:maxFeedItems], ", ") + " and more"
+	}
+	return strings.Join(names, ", ")
 }
 
 // person gives the name in "mail@host (Name)" and "Name <mail@host>".

@@ -154,6 +154,10 @@ func (w *feedWriter) entry(ctx context.Context, e *entry) error {
 	if len(e.enclosures) > 0 {
 		p := paragraph("Attached: ")
 		for i := range e.enclosures {
+			if i == maxFeedItems {
+				p.AppendChild(textNode(" and more"))
+				break
+			}
 			if i > 0 {
 				p.AppendChild(textNode(", "))
 			}
@@ -184,10 +188,10 @@ func (w *feedWriter) about(to *html.Node, e *entry, published, updated string) {
 		say("updated " + updated)
 	}
 	if len(e.authors) > 0 {
-		say("by " + strings.Join(e.authors, ", "))
+		say("by " + named(e.authors))
 	}
 	if len(e.categories) > 0 {
-		say("in " + strings.Join(e.categories, ", "))
+		say("in " + named(e.categories))
 	}
 	if s := oneLine(e.duration, 32); s != "" {
 		say("duration " + s)
@@ -281,7 +285,7 @@ func (w *feedWriter) finish(ctx context.Context, doc *sift.Document, h *feedHead
 	}
 	doc.Kind, doc.Main = sift.KindFeed, w.body
 	doc.Title = firstText(w.body, atom.H1)
-	doc.Author = strings.Join(h.authors, ", ")
+	doc.Author = named(h.authors)
 	doc.Published = rfc3339(feedDate(h.published))
 	doc.Language = (&metadata{lang: h.language}).language(w.in.ContentLanguage)
 	if c := w.body.FirstChild; c != nil && c.DataAtom == atom.Section {

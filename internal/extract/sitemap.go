@@ -20,6 +20,8 @@ const (
 	// maxSitemapLinks is how many links a sitemap's list has at most: its
 	// entries, and their images and translations.
 	maxSitemapLinks = 200_000
+	// maxFurther is how many images and translations of one address are listed.
+	maxFurther = 1000
 	// maxOPMLDepth is how deep the lists of an OPML outline are nested.
 	maxOPMLDepth = 32
 	// maxOPML is how many entries of an OPML outline are listed.
@@ -79,6 +81,7 @@ type mapped struct {
 	about   []string // date, frequency, priority
 	title   string   // of a video or a piece of news
 	further []mappedLink
+	cut     bool // it has more of these
 }
 
 type mappedLink struct{ label, href string }
@@ -202,11 +205,13 @@ func readMapped(r *xmlReader) mapped {
 	}
 }
 
-// add takes a further link of an entry; no list needs more than a hundred.
+// add takes a further link of an entry.
 func (m *mapped) add(label, href string) {
-	if len(m.further) < 100 {
-		m.further = append(m.further, mappedLink{label, href})
+	if len(m.further) == maxFurther {
+		m.cut = true
+		return
 	}
+	m.further = append(m.further, mappedLink{label, href})
 }
 
 // entry writes one line: the address, what is said of it, and its images and
@@ -227,6 +232,9 @@ func (l *lister) entry(m *mapped) *html.Node {
 			item.AppendChild(textNode(", "))
 		}
 		item.AppendChild(l.link(f.label, f.href))
+	}
+	if m.cut {
+		item.AppendChild(textNode(" and more"))
 	}
 	return item
 }

@@ -106,6 +106,19 @@ func TestALargeSitemapIsListedFastAndWithinBounds(t *testing.T) {
 	}
 }
 
+func TestImagesOfASitemapCountToo(t *testing.T) {
+	images := strings.Repeat("<image:loc>/i</image:loc>", 1200)
+	one := "<url><loc>http://s.example/1</loc>" + images + "</url>"
+	doc := read(t, extract.Input{Body: []byte("<urlset>" + one + "</urlset>"), ContentType: "text/xml", URL: "http://s.example/"})
+	if got := rendered(t, doc, sift.ModeClean); strings.Count(got, "[image]") != 1000 || !strings.HasSuffix(got, " and more") {
+		t.Errorf("%d images", strings.Count(got, "[image]"))
+	}
+	doc = read(t, extract.Input{Body: []byte("<urlset>" + strings.Repeat(one, 205) + "</urlset>"), ContentType: "text/xml", URL: "http://s.example/"})
+	if !warnedOf(doc, sift.WarnDeepMarkup, "5 more entries") {
+		t.Errorf("warnings: %v", doc.Warnings)
+	}
+}
+
 func TestSubscriptionsAreANestedList(t *testing.T) {
 	doc := read(t, extract.Input{ContentType: "text/x-opml", URL: "http://s.example/o.opml", Body: []byte(`<?xml version="1.0"?><opml version="2.0"><head><title>My feeds</title><ownerName>Ida</ownerName></head><body>
 <outline text="Crafts"><outline text="Mill &amp; stone" type="rss" xmlUrl="http://m.example/feed" htmlUrl="http://m.example/"/><outline title="Ropes" xmlUrl="http://r.example/feed"/></outline>
