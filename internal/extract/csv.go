@@ -51,7 +51,7 @@ func readTable(ctx context.Context, doc *sift.Document, text []byte, in Input) (
 	if err := alive(ctx); err != nil {
 		return false, err
 	}
-	var clean normalize.Builder
+	l := newLister(in)
 	table := element(atom.Table)
 	head := rows[0]
 	if !hasHeader(rows) {
@@ -62,23 +62,25 @@ func readTable(ctx context.Context, doc *sift.Document, text []byte, in Input) (
 		rows = rows[1:]
 	}
 	part := element(atom.Thead)
-	part.AppendChild(tableRow(&clean, head, atom.Th))
+	part.AppendChild(l.row(head, atom.Th))
 	table.AppendChild(part)
 	part = element(atom.Tbody)
 	for _, r := range rows {
-		part.AppendChild(tableRow(&clean, r, atom.Td))
+		part.AppendChild(l.row(r, atom.Td))
 	}
 	table.AppendChild(part)
 	doc.Kind, doc.Main = sift.KindTable, element(atom.Body)
 	doc.Main.AppendChild(table)
 	doc.Language = (&metadata{}).language(in.ContentLanguage)
 	doc.VisibleChars = normalize.CountVisible(doc.Main)
-	removed := clean.Removed()
+	removed := l.clean.Removed()
 	unseen(doc, &removed)
 	return doc.VisibleChars > 0, nil
 }
 
-func tableRow(clean *normalize.Builder, cells []string, a atom.Atom) *html.Node {
+// row makes a row of a table. A line of a cell that is nothing but an address is
+// a link.
+func (l *lister) row(cells []string, a atom.Atom) *html.Node {
 	row := element(atom.Tr)
 	for _, s := range cells {
 		cell := element(a)
@@ -88,7 +90,12 @@ func tableRow(clean *normalize.Builder, cells []string, a atom.Atom) *html.Node 
 				cell.AppendChild(element(atom.Br))
 			}
 			first = false
-			if line = strings.TrimSpace(clean.Text(line)); line != "" {
+			line = strings.TrimSpace(l.clean.Text(line))
+			switch {
+			case line == "":
+			case isWebAddress(line) && strings.IndexByte(line, ' ') < 0:
+				cell.AppendChild(l.link(line, line))
+			default:
 				cell.AppendChild(textNode(line))
 			}
 		}

@@ -58,6 +58,21 @@ func TestASmallTableIsShownAsOne(t *testing.T) {
 	}
 }
 
+func TestATableCanBeHadInEveryMode(t *testing.T) {
+	doc := read(t, extract.Input{Body: []byte("id,note\n1,\"a | b\"\n2,http://s.example/x_y\n"), ContentType: "text/csv"})
+	for mode, want := range map[sift.Mode]string{
+		sift.ModeFull:    "| id | note |\n| --- | --- |\n| 1 | a \\| b |\n| 2 | <http://s.example/x_y> |",
+		sift.ModeText:    "id | note\n1 | a | b\n2 | http://s.example/x_y",
+		sift.ModeHTML:    "<table><thead><tr><th>id</th>\n<th>note</th>\n</tr>\n</thead>\n<tbody><tr><td>1</td>\n<td>a | b</td>\n</tr>\n<tr><td>2</td>\n<td><a href=\"http://s.example/x_y\" rel=\"nofollow\">http://s.example/x_y</a></td>\n</tr>\n</tbody>\n</table>",
+		sift.ModeLinks:   "- [http://s.example/x_y](http://s.example/x_y)",
+		sift.ModeOutline: "",
+	} {
+		if diff := cmp.Diff(want, rendered(t, doc, mode)); diff != "" {
+			t.Errorf("%s: %s", mode, diff)
+		}
+	}
+}
+
 func TestWhatIsNoSmallTableIsHandedOnAsItIs(t *testing.T) {
 	var long, wide strings.Builder
 	long.WriteString("a,b\n")

@@ -364,7 +364,7 @@ func sniff(text []byte, contentType, urlPath string) (sift.Kind, string) {
 			return sift.KindJSON, "application/json"
 		}
 	}
-	if kind, t := xmlKindOf(root); kind != "" && mt != "application/xhtml+xml" && (kind != sift.KindDrawing || mt != "text/html" && mt != "") {
+	if kind, t := xmlKindOf(root); kind != "" && mt != "application/xhtml+xml" && (kind != sift.KindDrawing || mt != "text/html") {
 		if isXML(contentType) && mt != "text/xml" && mt != "application/xml" {
 			t = mt
 		}

@@ -73,6 +73,8 @@ func TestAKindIsDecidedByTheBytesFirst(t *testing.T) {
 		{"RSS without a type", "", "", "<?xml version='1.0'?><!-- x --><rss version='2.0'><title>T</title></rss>", kindOf{sift.KindFeed, "application/rss+xml"}},
 		{"Atom labelled HTML", "text/html", "", "<?xml version='1.0'?><feed xmlns='x'><title>T</title></feed>", kindOf{sift.KindFeed, "application/atom+xml"}},
 		{"a sitemap", "text/xml", "", "<?xml version='1.0'?><urlset><url><loc>http://a.example/</loc></url></urlset>", kindOf{sift.KindSitemap, "application/xml"}},
+		{"a drawing without a type", "", "", "<svg xmlns='x'><text>hi</text></svg>", kindOf{sift.KindDrawing, "image/svg+xml"}},
+		{"a drawing as HTML is a page", "text/html", "", "<svg xmlns='x'><text>hi</text></svg><p>x", kindOf{sift.KindHTML, "text/html"}},
 		{"a drawing", "image/svg+xml", "", "<svg xmlns='x'><text>hi</text></svg>", kindOf{sift.KindDrawing, "image/svg+xml"}},
 	}
 	for _, tt := range tests {
@@ -171,6 +173,9 @@ func FuzzKind(f *testing.F) {
 	f.Add([]byte("\x1f\x8b\x08"), "application/gzip", "/a.gz")
 	f.Add([]byte("PK\x03\x04"), "", "")
 	f.Add([]byte("<!--"), "image/png", "")
+	f.Add([]byte("<html><svg/><script/><![CDATA[<]]><a/><math><mi/>"), "application/xhtml+xml", "")
+	f.Add([]byte("a;b\n1;2"), "text/csv", "")
+	f.Add([]byte("\x04\x1f0\x04 \x00"), "text/plain", "/a.csv")
 	f.Fuzz(func(t *testing.T, body []byte, contentType, path string) {
 		b, err := open(context.Background(), Input{Body: body, ContentType: contentType, URL: "http://a.example" + path, MaxText: 1 << 20})
 		if err != nil {
