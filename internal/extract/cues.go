@@ -20,7 +20,9 @@ const (
 
 	cueBot      // a bot check, in so many words
 	cueCheck    // verify, confirm, make sure
-	cueHumanity // human, robot, your browser
+	cueChecking // that it is being done
+	cueHuman    // human, robot
+	cueMachine  // browser, connection
 	cueBlocked  // access denied
 	cueIncident // a number to quote to the administrator
 	cueWait     // just a moment
@@ -31,7 +33,8 @@ const (
 
 	cueCookies
 	cueAgree   // accept, reject, consent
-	cuePrivacy // partners, personal data
+	cuePrivacy // personal data
+	cueAds     // partners, advertising
 	cueGoOn    // before you continue
 	cuePerson  // we, you
 
@@ -41,6 +44,7 @@ const (
 	cuePaywall    // for subscribers
 
 	cueUpkeep // down for maintenance
+	cueSite   // what can be down
 
 	cueTeach     // speaks about such pages: how to
 	cueManual    // documentation
@@ -66,7 +70,7 @@ var cueWords = [...]struct {
 		"trang|bài viết|halaman|ページ|商品|記事|页面|頁面|网页|網頁|文章|内容|內容|链接|鏈接|페이지|상품|게시물|게시글|الصفحة|صفحة|העמוד|הדף|หน้า|صفحه|पृष्ठ|पेज"},
 	{cueNotFound, "not found|notfound|cannot be found|cant be found|can not be found|could not be found|couldnt be found|was not found|wasnt found|isnt found|be located|could not locate|couldnt locate|" +
 		"cannot find|cant find|can not find|could not find|couldnt find|cant seem to find|unable to find|unable to locate|did not find|didnt find|does not exist|doesnt exist|no longer exists|does not seem to exist|" +
-		"doesnt seem to exist|not exist|nothing was found at|page missing|" +
+		"doesnt seem to exist|not exist|nothing was found at|page missing|nothing here|" +
 		"nicht gefunden|nicht finden|nicht auffindbar|existiert nicht|existiert leider nicht|existiert nicht mehr|nicht existiert|nicht vorhanden|nicht mehr vorhanden|leider nicht mehr|gibt es nicht|" +
 		"introuvable*|nexiste pas|nexiste plus|pas été trouvé*|pas trouvé*|non trouvé*|pas pu être trouvé*|plus en ligne|" +
 		"no encontrad*|no se ha encontrado|no se encontró|no se encuentra|no existe|no ha sido encontrad*|ya no existe|no pudimos encontrar|no podemos encontrar|no hemos encontrado|no hemos podido encontrar|" +
@@ -79,7 +83,7 @@ var cueWords = [...]struct {
 		"không tìm thấy|không tồn tại|tidak ditemukan|tidak dapat ditemukan|" +
 		"見つかりません|見つかりませんでした|見つけることができません|存在しません|存在しない|不存在|找不到|未找到|没有找到|沒有找到|无法找到|無法找到|찾을 수 없|존재하지 않|" +
 		"غير موجود|لم يتم العثور|لا توجد|לא נמצא|לא קיים|ไม่พบ|یافت نشد|پیدا نشد|وجود ندارد|नहीं मिल"},
-	{cueGone, "no longer available|no longer here|has been removed|has been deleted|was removed|was deleted|been moved|may have moved|might have moved|is not available|isnt available|is unavailable|has expired|is gone|nothing here|" +
+	{cueGone, "no longer available|no longer here|has been removed|has been deleted|was removed|was deleted|been moved|may have moved|might have moved|is not available|isnt available|is unavailable|has expired|is gone|no longer in|no longer part of|no longer offered|" +
 		"nicht mehr verfügbar|nicht verfügbar|gelöscht|verschoben|plus disponible|pas disponible|été supprimé*|été déplacé*|no está disponible|ya no está disponible|ha sido eliminad*|não está disponível|não está mais disponível|foi removid*|" +
 		"non è disponibile|non è più disponibile|niet beschikbaar|niet meer beschikbaar|verwijderd|została usunięta|удален*|удалён*|отсутствует|больше не доступн*|har tagits bort|er blevet fjernet|" +
 		"削除された|削除されました|已删除|已刪除|已被删除|已下架|삭제되었|삭제된"},
@@ -109,13 +113,15 @@ var cueWords = [...]struct {
 		"异常流量|異常流量|访问过于频繁|操作过于频繁|请完成验证|滑动验证|拖动滑块|安全检查|安全檢查|로봇이 아닙니다|로봇이 아님|사람인지 확인|비정상적인 트래픽|보안 확인|브라우저를 확인|자동화된 요청|لست روبوت|لست برنامج روبوت|אינך רובוט|ไม่ใช่หุ่นยนต์"},
 	{cueCheck, "verify*|verification|check|checks|checking|confirm*|prove|proving|ensure|ensuring|make sure|making sure|making certain|validat*|" +
 		"überprüf*|prüf*|bestätig*|vérifi*|confirmer|confirmez|assurer|comprob*|verifi*|confirm*|asegur*|controll*|conferm*|controleren|bevestig*|sprawdz*|potwierd*|подтверд*|проверя*|проверить|проверка|doğrula*|kontrol|確認|検証|验证|驗證|检查|确认|확인|검증"},
-	{cueHumanity, "human|humans|person|real person|robot|robots|bot|bots|automated|browser|connection|mensch|mensch*|roboter|browser|verbindung|humain|robot|navigateur|connexion|humano|navegador|conexión|robô|conexão|umano|connessione|mens|verbinding|" +
-		"człowiek*|przeglądark*|połączenie|человек*|робот*|браузер*|соединени*|insan|tarayıcı*|bağlantı*|人間|ロボット|ブラウザ|真人|机器人|瀏覽器|浏览器|连接|사람|로봇|브라우저"},
+	{cueChecking, "checking|verifying|making sure|making certain|validating|ensuring|wir überprüfen|wir prüfen|wird überprüft|wird geprüft|vérifions|vérification|comprobando|verificando|controllando|stiamo verificando|we controleren|wordt gecontroleerd|sprawdzamy|sprawdzanie|" +
+		"проверяем|проверяется|проверка|kontrol ediliyor|kontrol ediyoruz|確認しています|確認中|検証中|正在检查|正在验证|正在檢查|正在驗證|확인 중|확인하고"},
+	{cueHuman, "human|humans|a person|real person|real people|robot|robots|bot|bots|automated|mensch*|roboter|humain|humano|robô|umano|mens|człowiek*|człowiekiem|człowieka|человек*|робот*|insan|人間|ロボット|真人|机器人|機器人|사람|로봇"},
+	{cueMachine, "browser|connection|browsers|verbindung|navigateur|connexion|navegador|conexión|conexão|connessione|verbinding|przeglądark*|połączeni*|браузер*|соединени*|tarayıcı*|bağlantı*|ブラウザ|接続|瀏覽器|浏览器|连接|브라우저|연결"},
 	{cueBlocked, "access denied|access is denied|access has been denied|access to this page|access to this site has been|access blocked|request blocked|request rejected|request was blocked|request has been blocked|request could not be satisfied|url was rejected|" +
 		"permission to access|request unsuccessful|been blocked|is blocked|are blocked|blocked because|access restricted|zugriff verweigert|zugriff wurde verweigert|zugang verweigert|gesperrt|accès refusé|accès interdit|acceso denegado|acesso negado|accesso negato|toegang geweigerd|" +
 		"odmowa dostępu|доступ запрещен|доступ запрещён|доступ ограничен|åtkomst nekad|adgang nægtet|erişim engellendi|アクセスが拒否|アクセス拒否|拒绝访问|访问被拒绝|访问被阻断|拒絕存取|접근이 거부|접근이 차단"},
 	{cueIncident, "ray id|incident id|incident number|support id|event id|block id|request id|reference id|reference #*|reference number|error reference|your ip|ip address|client ip|vorgangsnummer|ihre ip*|votre ip|adresse ip|su ip|tu ip|seu ip|ваш ip|您的ip|事件编号"},
-	{cueWait, "just a moment|one moment|please wait|please stand by|stand by|hang tight|a few seconds|few moments|being redirected|redirecting|automatically|einen moment|nur einen moment|bitte warten|einige sekunden|wenige sekunden|un instant|quelques instants|quelques secondes|patienter|" +
+	{cueWait, "just a moment|one moment|please wait|please stand by|stand by|hang tight|a few seconds|few moments|being redirected|redirecting|einen moment|nur einen moment|bitte warten|einige sekunden|wenige sekunden|un instant|quelques instants|quelques secondes|patienter|" +
 		"un momento|unos segundos|espere|aguarde|um momento|alguns segundos|attendere|qualche secondo|een ogenblik|moment geduld|chwileczkę|proszę czekać|подождите|один момент|несколько секунд|lütfen bekleyin|お待ちください|请稍候|请稍等|請稍候|잠시만"},
 
 	{cueScripts, "javascript|java script|scripting|javascripts|js|javascriptu|javascriptet|javascriptem"},
@@ -129,9 +135,9 @@ var cueWords = [...]struct {
 	{cueAgree, "accept|accepts|accepting|accept all|agree|i agree|consent|consents|allow all|allow|reject all|reject|decline|refuse|akzeptier*|zustimm*|einwillig*|ablehnen|einverstanden|annehmen|accepter|acceptez|jaccepte|consentement|accord|tout accepter|tout refuser|refuser|continuer sans accepter|" +
 		"aceptar|acepto|acepta|rechazar|consentimiento|aceitar|aceito|aceita|rejeitar|consentimento|accetta*|rifiuta*|consenso|accepteren|akkoord|weigeren|toestemming|zaakceptuj|akceptuj*|zgadzam|zgoda|zgodę|zgody|odrzuć|принять|принимаю|согласен|соглас*|отклонить|" +
 		"přijmout|souhlas*|odmítnout|acceptera|godkänn*|samtycke|avvisa|acceptér|godta|samtykke|hyväksy*|suostumus|kabul|reddet|onay|elfogad*|同意|接受|동의|수락|موافق|قبول"},
-	{cuePrivacy, "partners|vendors|personal data|personal information|personalised|personalized|legitimate interest*|privacy|data protection|purposes|advertising|ads|audience research|store and access|privatsphäre|personenbezogen*|datenschutz*|werbung|zwecke*|partner|partnern|partenaires|" +
-		"données personnelles|vie privée|publicité*|finalités|socios|datos personales|privacidad|publicidad|anuncios|parceiros|dados pessoais|privacidade|anúncios|dati personali|pubblicità|persoonsgegevens|advertenties|partnerzy|partnerami|dane osobowe|prywatnoś*|персональн*|конфиденциальн*|партнер*|" +
-		"gizlilik|integritet|persondata|隐私|隱私|個人情報|プライバシー|개인정보"},
+	{cuePrivacy, "personal data|personal information|legitimate interest*|privacy|data protection|store and access|privatsphäre|personenbezogen*|datenschutz*|données personnelles|vie privée|datos personales|privacidad|dados pessoais|privacidade|" +
+		"dati personali|persoonsgegevens|dane osobowe|prywatnoś*|персональн*|конфиденциальн*|gizlilik|integritet|persondata|隐私|隱私|個人情報|プライバシー|개인정보"},
+	{cueAds, "partners|vendors|personalised|personalized|purposes|advertising|ads|audience research|werbung|zwecke*|partner|partnern|partenaires|publicité*|finalités|socios|publicidad|anuncios|parceiros|anúncios|pubblicità|advertenties|partnerzy|partnerami|партнер*"},
 	{cuePerson, "we|our|us|you|your|wir|uns|unsere|unseren|sie|ihre|ihrer|ihren|du|deine|nous|notre|nos|vous|votre|vos|usted|ustedes|nuestro*|nuestra*|nosotros|su|sus|tu|tus|utilizamos|usamos|tratamos|nós|nosso*|nossa*|você|seu|seus|sua|suas|noi|nostro|nostri|utilizziamo|usiamo|tuo|tuoi|" +
 		"wij|we|ons|onze|u|uw|je|jouw|nasz|nasi|nasze|używamy|twoje|twoich|мы|наш*|вы|ваш*|используем|my|naše|používáme|vi|våra|vår|vores|våre|dina|dine|me|käytämme|biz|kullanıyoruz|használunk|folosim|当社|私たち|弊社|お客様|我们|我們|您|저희|귀하|당신|نحن|نستخدم|אנחנו|אנו"},
 	{cueGoOn, "before you continue|to continue|continue to|before continuing|bevor sie fortfahren|um fortzufahren|avant de continuer|pour continuer|antes de continuar|para continuar|prima di continuare|per continuare|voordat je verdergaat|zanim przejdziesz|прежде чем|чтобы продолжить|続行する前に|继续之前|계속하기 전에"},
@@ -153,6 +159,8 @@ var cueWords = [...]struct {
 		"currently unavailable|service unavailable|internal server error|bad gateway|gateway timeout|gateway time out|server error|wartungsarbeiten|wartungsmodus|wegen wartung|derzeit nicht erreichbar|vorübergehend nicht erreichbar|en maintenance|en cours de maintenance|temporairement indisponible|en mantenimiento|" +
 		"temporalmente fuera de servicio|em manutenção|temporariamente indisponível|in manutenzione|temporaneamente non disponibile|in onderhoud|tijdelijk niet beschikbaar|przerwa techniczna|prace konserwacyjne|технические работы|техническое обслуживание|на обслуживании|временно недоступен|underhåll|vedligeholdelse|vedlikehold|bakım çalışması|bakımdadır|" +
 		"メンテナンス中|系统维护|正在维护|網站維護|점검 중|점검중"},
+
+	{cueSite, "site|website|web site|server|service|services|application|app|portal|platform|system|systems|webseite|internetseite|dienst|boutique|sitio|servicio|serviço|sito|servizio|serwis|strona|сайт|сервис|サイト|サービス|网站|網站|系统|사이트|서비스"},
 
 	{cueTeach, "how to|how do|how can|howto|guide|tutorial|what is|what are|what does|what to do|why does|why do|explained|meaning|definition|defined|error handling|error page|error pages|custom|history|policy|policies|review|case study|survey|best practice*|" +
 		"release notes|changelog|stuck|solved|fix|fixing|anleitung|wie man|was ist|was sind|bedeutung|richtlinie|erklärung|geschichte|comment faire|quest ce|politique|histoire|cómo|qué es|política|como|o que é|come fare|cosè|informativa|wat is|beleid|czym jest|co to jest|polityka|как|что такое|политика|" +
@@ -210,8 +218,15 @@ func startOf(s string) [3]byte {
 // cuesIn gives the cues of a folded sentence. Each place of the text is looked
 // up once; what begins there is compared with the few phrases that begin so.
 func cuesIn(folded []byte) cue {
-	var found cue
+	found, _ := cuesOf(folded, 0)
+	return found
+}
+
+// cuesOf gives the cues of a folded sentence, and how many of its bytes are in
+// words that have one of the cues in among.
+func cuesOf(folded []byte, among cue) (found cue, covered int) {
 	s := string(folded) + " "
+	upTo := 0
 	start := true
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -231,13 +246,23 @@ func cuesIn(folded []byte) cue {
 			for _, p := range cuesByStart[startOf(s[i:])] {
 				if (start || p.solid) && len(p.text) <= len(s)-i && s[i:i+len(p.text)] == p.text {
 					found |= p.cue
+					if p.cue&among == 0 {
+						continue
+					}
+					end := i + len(p.text)
+					for !p.solid && s[end-1] != ' ' { // to the end of the word
+						end++
+					}
+					end = min(end, len(folded))
+					covered += max(0, end-max(i, upTo))
+					upTo = max(upTo, end)
 				}
 			}
 		}
 		start = solid // a word of letters may follow one of signs
 		i += size
 	}
-	return found
+	return found, covered
 }
 
 // isSolid says that words of a script are found inside of others: it is

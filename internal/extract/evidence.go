@@ -35,10 +35,11 @@ type sight struct {
 	buttons  []string
 	noscript []string
 
-	passwords int
+	passwords int // where the page itself is
 	fields    int // to fill in, those of a search and passwords aside
 	textareas int
 	pictures  int
+	drawings  int
 	frames    int
 	code      int
 
@@ -56,14 +57,20 @@ func observe(root *html.Node) *sight {
 	inBody := false
 	mounts := 0
 	for n := root; n != nil; n = next(n, root) {
-		if n.Type != html.ElementNode || n.Namespace != "" {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if n.Namespace != "" {
+			if n.DataAtom == atom.Svg {
+				s.drawings++
+			}
 			continue
 		}
 		switch n.DataAtom {
 		case atom.Html:
 			s.name(n)
 			continue
-		case atom.Body:
+		case atom.Body, atom.Frameset:
 			inBody = true
 			s.name(n)
 			continue
@@ -106,7 +113,9 @@ func observe(root *html.Node) *sight {
 			if w := attr(n, "width"); w != "0" && w != "1" && !strings.Contains(attr(n, "style"), "none") {
 				s.frames++
 			}
-		case atom.Pre, atom.Code:
+		case atom.Canvas:
+			s.drawings++
+		case atom.Code:
 			s.code++
 		case atom.Div, atom.Main, atom.Section, atom.Article, 0:
 			if mounts < maxMountsSeen && (n.DataAtom == 0 || attr(n, "id") != "" || isReactRoot(n)) {
@@ -169,6 +178,9 @@ func (s *sight) script(n *html.Node) {
 }
 
 func (s *sight) input(n *html.Node) {
+	if isBeside(n) {
+		return
+	}
 	name := strings.ToLower(attr(n, "name"))
 	switch strings.ToLower(attr(n, "type")) {
 	case "password":
@@ -181,6 +193,18 @@ func (s *sight) input(n *html.Node) {
 			s.fields++
 		}
 	}
+}
+
+// isBeside says whether an element stands in a part of the page that is not
+// its content.
+func isBeside(n *html.Node) bool {
+	for p, depth := n.Parent, 0; p != nil && depth < 20; p, depth = p.Parent, depth+1 {
+		switch p.DataAtom {
+		case atom.Aside, atom.Nav, atom.Header, atom.Footer:
+			return true
+		}
+	}
+	return false
 }
 
 // isReactRoot says that an element is where React rendered to before it had
@@ -246,7 +270,17 @@ func isBare(n *html.Node) bool {
 		return true
 	}
 	cues := cuesIn(f.b)
-	return cues&(cueLoading|cueWait) != 0 || cues&cueScripts != 0 && cues&cueTurnOn != 0
+	return isLoad(cues, f.b) || cues&cueScripts != 0 && cues&cueTurnOn != 0
+}
+
+// isLoad says whether a text says that something is being loaded, and hardly
+// anything else.
+func isLoad(c cue, folded []byte) bool {
+	if c&(cueLoading|cueWait) == 0 {
+		return false
+	}
+	_, covered := cuesOf(folded, cueLoading|cueWait|cueThing|cueSite|cueAdvice|cuePerson)
+	return 2*covered >= len(folded)
 }
 
 // maxLoading is how much text there is at most where something is loaded, in
@@ -259,15 +293,18 @@ const (
 	inDialog
 	inNoscript
 	inHeader
-	inChrome
+	inNav
+	inFoot
 	asLead // the first of a page without headings
 )
 
 // A remark is one sentence of a page, or what stands alone like one.
 type remark struct {
 	cues  cue
-	size  int // letters and digits outside of links
-	whole int // all of them
+	is    [wallCount]bool // the walls that it speaks of when it stands as a heading
+	loads bool            // it says that something is being loaded, and nothing else
+	size  int             // letters and digits outside of links
+	whole int             // all of them
 	in    uint8
 }
 
@@ -280,16 +317,24 @@ type remarks struct {
 	whole   int // all letters
 	over    bool
 	menu    int // letters in menus and feet
-	chrome  int // of these, outside of links
+	nav     int // of those in menus, what stands outside of links
+	foot    int // and of those in feet
 
-	f    folder
-	size int // of f, outside of links
-	in   uint8
+	f     folder
+	size  int // of f, outside of links
+	quote rune
+	from  int // where the quotation in f begins
+	lead  int // where one that f begins with ends
+	in    uint8
 }
 
-// maxChrome is how much a page says at most in what is called menu or foot, in
-// letters outside of links. Where it is more, the names mean something else.
-const maxChrome = 1500
+// maxNav and maxFoot are how much a page says at most in what is called menu
+// or foot, in letters outside of links. Where it is more, the names mean
+// something else.
+const (
+	maxNav  = 400
+	maxFoot = 1500
+)
 
 // listen reads the text of a page in its normal form, sentence by sentence, up
 // to the bound.
@@ -308,13 +353,17 @@ func listen(body *html.Node) *remarks {
 		switch n.Type {
 		case html.TextNode:
 			switch {
-			case r.in&inChrome != 0:
+			case r.in&(inNav|inFoot) != 0:
 				size, _ := measure(n.Data)
 				r.menu += int(size)
-				if !link {
-					r.chrome += int(size)
-					r.over = r.over || r.chrome > maxChrome
+				switch {
+				case link:
+				case r.in&inFoot != 0:
+					r.foot += int(size)
+				default:
+					r.nav += int(size)
 				}
+				r.over = r.over || r.nav > maxNav || r.foot > maxFoot
 			case link && r.in&inHeader != 0: // the site's name, its menu
 				size, _ := measure(n.Data)
 				r.menu += int(size)
@@ -330,10 +379,14 @@ func listen(body *html.Node) *remarks {
 			switch n.DataAtom {
 			case atom.A:
 				link = true
-			case atom.H1, atom.H2, atom.H3:
+			case atom.H1:
+				r.in = inHeading // wherever it stands
+			case atom.H2, atom.H3:
 				r.in |= inHeading
-			case atom.Nav, atom.Footer:
-				r.in |= inChrome
+			case atom.Nav:
+				r.in |= inNav
+			case atom.Footer:
+				r.in |= inFoot
 			case atom.Header:
 				r.in |= inHeader
 			default:
@@ -344,8 +397,12 @@ func listen(body *html.Node) *remarks {
 				if role&roleDialog != 0 {
 					r.in |= inDialog
 				}
-				if n != body && role&(roleNav|roleFooter) != 0 && role&roleContent == 0 {
-					r.in |= inChrome
+				switch {
+				case n == body || role&roleContent != 0:
+				case role&roleFooter != 0:
+					r.in |= inFoot
+				case role&roleNav != 0:
+					r.in |= inNav
 				}
 			}
 			if into && (block || link != was.link) {
@@ -388,10 +445,18 @@ func listen(body *html.Node) *remarks {
 	return r
 }
 
-// aside reads what stands in a noscript element. Tags in it divide.
-func (r *remarks) aside(raw string) {
+// maxAside is how many sentences of noscript elements are read, and maxRaw how
+// many bytes of one.
+const (
+	maxAside = 40
+	maxRaw   = 4096
+)
+
+// aside reads what stands in a noscript element, until there are most remarks
+// in all. Tags in it divide.
+func (r *remarks) aside(raw string, most int) {
 	r.in = inNoscript
-	for raw = raw[:min(len(raw), 4096)]; raw != ""; {
+	for raw = raw[:min(len(raw), maxRaw)]; raw != "" && len(r.list) < most; {
 		i := strings.IndexByte(raw, '<')
 		if i < 0 {
 			r.write(raw, false)
@@ -412,15 +477,20 @@ func (r *remarks) aside(raw string) {
 // write adds text to the sentence, and ends it where it ends.
 func (r *remarks) write(s string, link bool) {
 	for i, c := range s {
+		if r.quotes(c) {
+			continue
+		}
 		switch c {
 		case '.', '!', '?', '…':
-			if rest := s[i+1:]; c == '…' || rest == "" || rest[0] <= ' ' || rest[0] == '"' {
+			if rest := s[i+1:]; r.quote == 0 && (c == '…' || rest == "" || rest[0] <= ' ' || rest[0] == '"') {
 				r.end()
 				continue
 			}
 		case '。', '！', '？', '।':
-			r.end()
-			continue
+			if r.quote == 0 {
+				r.end()
+				continue
+			}
 		}
 		before := r.f.size
 		r.f.rune(c)
@@ -434,14 +504,53 @@ func (r *remarks) write(s string, link bool) {
 	}
 }
 
+// longestQuote is how much stands between the signs of a quotation at most, in
+// bytes. Two signs further apart are not of one.
+const longestQuote = 200
+
+// quotes takes what a page cites out of what it says: who writes that a site
+// answers with “Just a moment” is not that site. A sentence that is nothing but
+// a quotation stays. It says whether c is a sign that ended one.
+func (r *remarks) quotes(c rune) bool {
+	open := r.quote
+	if open != 0 && len(r.f.b)-r.from > longestQuote {
+		r.quote, open = 0, 0
+	}
+	switch {
+	case open == 0 && (c == '“' || c == '„' || c == '«' || c == '"' || c == '「' || c == '『'):
+		r.quote, r.from = c, len(r.f.b)
+		return false
+	case open == '“' && c == '”', open == '„' && (c == '“' || c == '”'), open == '«' && c == '»', open == '"' && c == '"', open == '「' && c == '」', open == '『' && c == '』':
+	default:
+		return false
+	}
+	r.quote = 0
+	if r.from == 0 {
+		r.lead = len(r.f.b)
+	} else {
+		r.f.b = r.f.b[:r.from]
+	}
+	r.f.gap = len(r.f.b) > 0
+	return true
+}
+
 // end closes the sentence.
 func (r *remarks) end() {
+	said := r.f.b
+	if r.lead > 0 && r.lead < len(said) {
+		said = said[r.lead:]
+	}
+	r.quote, r.lead = 0, 0
 	if r.f.size == 0 {
 		r.f.reset()
 		r.size = 0
 		return
 	}
-	m := remark{cues: cuesIn(r.f.b), size: r.size, whole: r.f.size, in: r.in}
+	m := remark{cues: cuesIn(said), size: r.size, whole: r.f.size, in: r.in}
+	if m.whole <= longestTitle {
+		m.is = titleSays(said, m.whole)
+		m.loads = isLoad(m.cues, said)
+	}
 	if m.in&inNoscript == 0 {
 		r.loose += m.size
 		r.whole += m.whole

@@ -157,6 +157,9 @@ func (s *sight) read() *tally {
 		t.add(name, seen, true)
 	}
 	for _, body := range s.inline {
+		if strings.Contains(body, "import(\"") || strings.Contains(body, "import('") {
+			t.bundles++
+		}
 		kinds := t.add(body, seen, false)
 		if kinds&(1<<markStats) == 0 {
 			t.paints++

@@ -52,14 +52,17 @@ type scene struct {
 	at     place
 	status int
 
-	title  cue // of all of the title
-	titled [wallCount]bool
-	robots bool // search engines are asked to keep away
+	title   cue // of all of the title
+	titled  [wallCount]bool
+	missing int  // headings that say what is not found
+	told404 bool // crawlers are told a status of 404
+	robots  bool // search engines are asked to keep away
 
 	label  cue            // what the buttons say
 	says   [wallCount]int // sentences that say so, headings aside
 	headed [wallCount]bool
 	alien  [wallCount]int // letters outside of links that say something else
+	aliens [wallCount]int // in how many sentences
 	kin    [wallCount]int // letters that fit
 	banner int            // letters that speak of consent in an element of its own
 	beside int            // letters that stand in none
@@ -83,20 +86,26 @@ type clue struct {
 var clues = [...]clue{
 	{wallCheck, 60, "a name in scripts or ids that only bot checks have", func(s *scene) bool { return s.has(markCheck) }},
 	{wallCheck, 25, "a name of a maker of bot checks, which real pages have too", func(s *scene) bool { return !s.has(markCheck) && s.has(markGuard) }},
-	{wallCheck, 35, "such a name and nothing else", func(s *scene) bool {
+	{wallCheck, 35, "such a name, and nothing else at all", func(s *scene) bool {
 		return !s.has(markCheck) && s.has(markGuard) && s.whole == 0 && s.menu == 0 && !s.known && !s.empty && s.pictures == 0
 	}},
 	{wallCheck, 25, "a captcha", func(s *scene) bool { return s.has(markCaptcha) || s.marks.hint }},
 	{wallCheck, 30, "the title speaks of a check", func(s *scene) bool { return s.titled[wallCheck] }},
 	{wallCheck, 15, "a heading speaks of a check and the title does not", func(s *scene) bool { return s.headed[wallCheck] && !s.titled[wallCheck] }},
 	{wallCheck, 40, "a sentence speaks of a check to its reader", func(s *scene) bool { return s.says[wallCheck] > 0 }},
-	{wallCheck, 15, "another one does", func(s *scene) bool { return s.says[wallCheck] > 1 }},
+	{wallCheck, 15, "more than one sentence does", func(s *scene) bool { return s.says[wallCheck] > 1 }},
 	{wallCheck, 25, "title or heading say that access is denied", func(s *scene) bool { return (s.title|s.heading)&cueBlocked != 0 }},
-	{wallCheck, 20, "a sentence says so", func(s *scene) bool { return s.blocked() }},
-	{wallCheck, 30, "it gives a number to quote", func(s *scene) bool {
+	{wallCheck, 20, "a sentence says that access is denied", func(s *scene) bool { return s.blocked() }},
+	{wallCheck, 30, "a number to quote to the administrator, beside one of the above", func(s *scene) bool {
 		return s.incident && (s.says[wallCheck] > 0 || s.has(markCheck) || s.blocked() || (s.title|s.heading)&cueBlocked != 0)
 	}},
-	{wallCheck, 10, "it says that it takes a moment", func(s *scene) bool { return s.title&cueWait != 0 || s.kinOf(cueWait) }},
+	{wallCheck, 10, "the page asks to wait a moment", func(s *scene) bool {
+		return s.title&cueWait != 0 || s.kinOf(cueWait) && (s.says[wallCheck] > 0 || s.headed[wallCheck] || s.has(markCheck))
+	}},
+	{wallCheck, -30, "over 200 letters say something else and none speak of a check; over 60 beside a field to fill in", func(s *scene) bool {
+		return s.says[wallCheck] == 0 && !s.titled[wallCheck] && !s.headed[wallCheck] && !s.has(markCheck) && !s.blocked() && (s.title|s.heading)&cueBlocked == 0 &&
+			(s.alien[wallCheck] > tiny || s.alien[wallCheck] > 60 && s.fields > 0)
+	}},
 	{wallCheck, 20, "the status is one that bot checks have", func(s *scene) bool {
 		switch s.status {
 		case 202, 403, 405, 406, 418, 429, 456, 503, 999:
@@ -105,31 +114,37 @@ var clues = [...]clue{
 		return false
 	}},
 	{wallCheck, 35, "a redirect led to an address of a check", func(s *scene) bool { return s.at.redirected && s.at.toCheck && !s.at.own }},
+	{wallCheck, 25, "the request was accepted, and there is nothing to read but a script", func(s *scene) bool { return s.status == 202 && s.silent() && s.marks.paints > 0 }},
+	{wallCheck, 20, "title or heading speak of a check, and all of over 60 letters fit", func(s *scene) bool {
+		return (s.titled[wallCheck] || s.headed[wallCheck]) && s.alien[wallCheck] == 0 && s.kin[wallCheck] > 60
+	}},
+	{wallCheck, -40, "the page is documentation", (*scene).isManual},
 	{wallCheck, 5, "search engines are to keep away", func(s *scene) bool { return s.robots }},
-	{wallCheck, 15, "it says next to nothing else", func(s *scene) bool { return s.alien[wallCheck] <= tiny && s.loose <= short }},
-	{wallCheck, -25, "it says more of something else", func(s *scene) bool {
+	{wallCheck, 15, "at most 200 letters say something else, of at most 600", func(s *scene) bool { return s.alien[wallCheck] <= tiny && s.loose <= short }},
+	{wallCheck, -25, "over 60 letters say something else, and more than fit", func(s *scene) bool {
 		return !s.has(markCheck) && s.alien[wallCheck] > 60 && s.alien[wallCheck] > s.kin[wallCheck]
 	}},
-	{wallCheck, -40, "it says more of something else than such a page does", func(s *scene) bool { return s.alien[wallCheck] > short }},
-	{wallCheck, -100, "it says much of something else, or has a large menu", func(s *scene) bool { return s.alien[wallCheck] > some || s.menu > largeMenu }},
-	{wallCheck, -40, "it has a form to fill in", func(s *scene) bool { return s.fields > 1 || s.textareas > 0 || s.passwords > 0 }},
-	{wallCheck, -60, "the title speaks about such pages", (*scene).teaches},
+	{wallCheck, -40, "over 600 letters say something else", func(s *scene) bool { return s.alien[wallCheck] > short }},
+	{wallCheck, -100, "over 1200 letters say something else, or over 3000 stand in menus", func(s *scene) bool { return s.alien[wallCheck] > some || s.menu > largeMenu }},
+	{wallCheck, -40, "there is a form to fill in", func(s *scene) bool { return s.fields > 1 || s.textareas > 0 || s.passwords > 0 }},
+	{wallCheck, -60, "the title speaks about such pages, and no name is of a check", func(s *scene) bool { return s.teaches() && !s.has(markCheck) }},
 
 	{wallConsent, 45, "a redirect led to an address of consent", func(s *scene) bool { return s.at.redirected && s.at.toConsent && !s.at.own }},
 	{wallConsent, 25, "title or heading speak of consent", func(s *scene) bool { return s.titled[wallConsent] || s.headed[wallConsent] }},
 	{wallConsent, 25, "a sentence asks for it", func(s *scene) bool { return s.says[wallConsent] > 0 }},
-	{wallConsent, 15, "two more do", func(s *scene) bool { return s.says[wallConsent] > 2 }},
+	{wallConsent, 15, "more than two sentences do", func(s *scene) bool { return s.says[wallConsent] > 2 }},
 	{wallConsent, 25, "a button accepts or refuses", func(s *scene) bool { return s.label&cueAgree != 0 }},
 	{wallConsent, 10, "a name of a manager of consent", func(s *scene) bool { return s.has(markManager) }},
-	{wallConsent, 20, "it says nothing else", func(s *scene) bool { return s.alien[wallConsent] == 0 && s.says[wallConsent] > 0 }},
+	{wallConsent, 20, "nothing says something else", func(s *scene) bool { return s.alien[wallConsent] == 0 && s.says[wallConsent] > 0 }},
 	{wallConsent, -60, "what it says of consent stands in a banner beside something else", func(s *scene) bool {
 		return s.banner > 0 && s.beside > 0 && !(s.at.redirected && s.at.toConsent)
 	}},
-	{wallConsent, -40, "it says something else", func(s *scene) bool {
+	{wallConsent, -40, "over 200 letters say something else; without a redirect over 60, where it is more than fit", func(s *scene) bool {
 		return s.alien[wallConsent] > tiny || !s.at.redirected && s.alien[wallConsent] > 60 && s.alien[wallConsent] > s.kin[wallConsent]
 	}},
-	{wallConsent, -100, "it says much of something else, or has a large menu", func(s *scene) bool { return s.alien[wallConsent] > short || s.menu > largeMenu }},
-	{wallConsent, -100, "nothing to press", func(s *scene) bool { return s.label&cueAgree == 0 && !(s.at.redirected && s.at.toConsent) }},
+	{wallConsent, -100, "over 600 letters say something else, or over 3000 stand in menus", func(s *scene) bool { return s.alien[wallConsent] > short || s.menu > largeMenu }},
+	{wallConsent, -100, "there is no button that accepts or refuses, and no such redirect", func(s *scene) bool { return s.label&cueAgree == 0 && !(s.at.redirected && s.at.toConsent) }},
+	{wallConsent, -60, "there is a form to fill in", func(s *scene) bool { return s.fields+s.passwords > 0 && !s.at.redirected }},
 	{wallConsent, -60, "the address asked for is of consent itself", func(s *scene) bool { return s.at.own && s.at.toConsent }},
 	{wallConsent, -60, "the title speaks about such pages", (*scene).teaches},
 
@@ -139,61 +154,73 @@ var clues = [...]clue{
 	{wallLogin, 40, "a password to type", func(s *scene) bool { return s.passwords > 0 }},
 	{wallLogin, 15, "a name to type", func(s *scene) bool { return s.passwords == 0 && s.fields > 0 && s.fields <= 2 }},
 	{wallLogin, 20, "the title speaks of a login", func(s *scene) bool { return s.titled[wallLogin] }},
-	{wallLogin, 20, "a heading does", func(s *scene) bool { return s.headed[wallLogin] }},
+	{wallLogin, 20, "a heading speaks of a login", func(s *scene) bool { return s.headed[wallLogin] }},
 	{wallLogin, 30, "a sentence asks for it", func(s *scene) bool { return s.says[wallLogin] > 0 }},
 	{wallLogin, 15, "the status asks for it", func(s *scene) bool { return s.status == 401 || s.status == 403 }},
-	{wallLogin, 10, "it says next to nothing else", func(s *scene) bool { return s.alien[wallLogin] <= tiny }},
-	{wallLogin, -50, "there is nothing to fill in, and it says something else", func(s *scene) bool { return s.fields+s.passwords == 0 && s.alien[wallLogin] > 60 }},
-	{wallLogin, -50, "it says something else", func(s *scene) bool { return s.alien[wallLogin] > short }},
-	{wallLogin, -100, "it says much of something else", func(s *scene) bool { return s.alien[wallLogin] > some }},
+	{wallLogin, 10, "at most 200 letters say something else", func(s *scene) bool { return s.alien[wallLogin] <= tiny }},
+	{wallLogin, -50, "there is nothing to fill in, and over 60 letters say something else", func(s *scene) bool { return s.fields+s.passwords == 0 && s.alien[wallLogin] > 60 }},
+	{wallLogin, -50, "over 600 letters say something else", func(s *scene) bool { return s.alien[wallLogin] > short }},
+	{wallLogin, -100, "over 1200 letters say something else", func(s *scene) bool { return s.alien[wallLogin] > some }},
 	{wallLogin, -40, "two passwords, or more to fill in than a login has", func(s *scene) bool { return s.passwords > 1 || s.fields > 4 || s.textareas > 0 }},
 	{wallLogin, -100, "the address asked for is of a login itself", func(s *scene) bool { return s.at.own && s.at.toLogin }},
 	{wallLogin, -60, "the title speaks about such pages", (*scene).teaches},
 
 	{wallPaywall, 45, "a sentence asks for a subscription", func(s *scene) bool { return s.says[wallPaywall] > 0 }},
-	{wallPaywall, 20, "another one does", func(s *scene) bool { return s.says[wallPaywall] > 1 }},
-	{wallPaywall, 20, "it says nothing else but its title", func(s *scene) bool { return s.alien[wallPaywall] <= 120 && s.kin[wallPaywall] >= s.alien[wallPaywall] }},
-	{wallPaywall, -100, "it says something else", func(s *scene) bool { return s.alien[wallPaywall] > 240 || s.alien[wallPaywall] > s.kin[wallPaywall] }},
+	{wallPaywall, 20, "more than one sentence does", func(s *scene) bool { return s.says[wallPaywall] > 1 }},
+	{wallPaywall, 20, "at most 120 letters say something else, and no more than fit", func(s *scene) bool { return s.alien[wallPaywall] <= 120 && s.kin[wallPaywall] >= s.alien[wallPaywall] }},
+	{wallPaywall, -100, "over 240 letters say something else, or more than fit", func(s *scene) bool { return s.alien[wallPaywall] > 240 || s.alien[wallPaywall] > s.kin[wallPaywall] }},
 	{wallPaywall, -60, "the title speaks about such pages", (*scene).teaches},
 
 	{wallMissing, 35, "the title says that there is no page", func(s *scene) bool { return s.titled[wallMissing] }},
-	{wallMissing, 35, "a heading does", func(s *scene) bool { return s.headed[wallMissing] }},
-	{wallMissing, 30, "a sentence does", func(s *scene) bool { return s.says[wallMissing] > 0 }},
-	{wallMissing, 20, "a class of such pages", func(s *scene) bool { return s.has(markMissing) }},
+	{wallMissing, 35, "a heading says that there is no page", func(s *scene) bool { return s.headed[wallMissing] }},
+	{wallMissing, 30, "a sentence or heading says what is missing", func(s *scene) bool { return s.says[wallMissing]+s.missing > 0 }},
+	{wallMissing, 45, "crawlers are told the status 404", func(s *scene) bool { return s.told404 }},
+	{wallMissing, 25, "a class of such pages", func(s *scene) bool { return s.has(markMissing) }},
 	{wallMissing, 35, "a redirect led to an address of such pages", func(s *scene) bool { return s.at.redirected && s.at.toMissing && !s.at.own }},
-	{wallMissing, 15, "it says next to nothing else", func(s *scene) bool { return s.alien[wallMissing] <= tiny }},
-	{wallMissing, -30, "it says something else", func(s *scene) bool { return s.alien[wallMissing] > short }},
-	{wallMissing, -100, "it says much of something else", func(s *scene) bool { return s.alien[wallMissing] > some }},
-	{wallMissing, -35, "it says something else, and no sentence says it", func(s *scene) bool { return s.says[wallMissing] == 0 && s.alien[wallMissing] > 60 }},
-	{wallMissing, -40, "it describes such pages", func(s *scene) bool { return s.describes }},
-	{wallMissing, -40, "it is documentation", func(s *scene) bool { return s.code > 0 || s.title&cueManual != 0 }},
-	{wallMissing, -60, "it is the result of a search", func(s *scene) bool { return s.at.search || s.noHits }},
+	{wallMissing, 15, "at most 200 letters say something else", func(s *scene) bool { return s.alien[wallMissing] <= tiny }},
+	{wallMissing, -30, "over 600 letters say something else", func(s *scene) bool { return s.alien[wallMissing] > short }},
+	{wallMissing, -100, "over 1200 letters say something else", func(s *scene) bool { return s.alien[wallMissing] > some }},
+	{wallMissing, -35, "nothing says what is missing, and over 60 letters or three sentences say something else", func(s *scene) bool {
+		return s.says[wallMissing]+s.missing == 0 && (s.alien[wallMissing] > 60 || s.aliens[wallMissing] > 2)
+	}},
+	{wallMissing, -45, "only a heading says what is missing, and over 100 letters say something else", func(s *scene) bool { return s.says[wallMissing] == 0 && s.alien[wallMissing] > 100 }},
+	{wallMissing, -40, "a sentence describes such pages", func(s *scene) bool { return s.describes }},
+	{wallMissing, -40, "the page is documentation", (*scene).isManual},
+	{wallMissing, -60, "the page is the result of a search", func(s *scene) bool { return s.at.search || s.noHits }},
 	{wallMissing, -60, "the title speaks about such pages", (*scene).teaches},
 
 	{wallUpkeep, 35, "the title says that the site is down", func(s *scene) bool { return s.titled[wallUpkeep] }},
-	{wallUpkeep, 35, "a heading does", func(s *scene) bool { return s.headed[wallUpkeep] }},
-	{wallUpkeep, 25, "a sentence does", func(s *scene) bool { return s.says[wallUpkeep] > 0 }},
-	{wallUpkeep, 15, "it says next to nothing else", func(s *scene) bool { return s.alien[wallUpkeep] <= 120 }},
-	{wallUpkeep, -100, "it says something else", func(s *scene) bool { return s.alien[wallUpkeep] > 240 }},
+	{wallUpkeep, 35, "a heading says that the site is down", func(s *scene) bool { return s.headed[wallUpkeep] }},
+	{wallUpkeep, 25, "a sentence says that the site is down", func(s *scene) bool { return s.says[wallUpkeep] > 0 }},
+	{wallUpkeep, 15, "at most 120 letters say something else", func(s *scene) bool { return s.alien[wallUpkeep] <= 120 }},
+	{wallUpkeep, -40, "no sentence says it, and over 30 letters say something else", func(s *scene) bool { return s.says[wallUpkeep] == 0 && s.alien[wallUpkeep] > 30 }},
+	{wallUpkeep, -100, "over 240 letters say something else", func(s *scene) bool { return s.alien[wallUpkeep] > 240 }},
 	{wallUpkeep, -60, "the title speaks about such pages", (*scene).teaches},
 
-	{wallShell, 40, "it says nothing", func(s *scene) bool { return s.silent() }},
-	{wallShell, 5, "it says next to nothing", func(s *scene) bool { return !s.silent() && s.alien[wallShell] <= 40 }},
+	{wallShell, 40, "there is no text but what goes with a shell", func(s *scene) bool { return s.silent() }},
+	{wallShell, 5, "at most 40 letters say something else", func(s *scene) bool { return !s.silent() && s.alien[wallShell] <= 40 }},
 	{wallShell, 35, "an element that scripts fill is empty", func(s *scene) bool { return s.known }},
-	{wallShell, 20, "an element with an id is empty", func(s *scene) bool { return !s.known && s.empty }},
+	{wallShell, 20, "else an element with an id is empty, and there is no text", func(s *scene) bool { return !s.known && s.empty && s.silent() }},
 	{wallShell, 20, "there are scripts that do more than count", func(s *scene) bool { return s.marks.paints > 0 }},
-	{wallShell, 10, "one is called as those that build pages are", func(s *scene) bool { return s.module || s.marks.bundles > 0 }},
-	{wallShell, 20, "there is nothing but scripts", func(s *scene) bool { return s.parts == 0 && s.marks.paints > 0 }},
-	{wallShell, 25, "a script leads on", func(s *scene) bool { return s.marks.leads && s.silent() }},
+	{wallShell, 10, "one is a module, or called as those that build pages are", func(s *scene) bool { return s.module || s.marks.bundles > 0 }},
+	{wallShell, 20, "the body has nothing but scripts", func(s *scene) bool {
+		return s.parts <= 2 && s.pictures+s.frames == 0 && s.silent() && s.marks.paints > 0
+	}},
+	{wallShell, 25, "a script leads to another address, and there is no text", func(s *scene) bool { return s.marks.leads && s.silent() }},
 	{wallShell, 30, "noscript asks for JavaScript", func(s *scene) bool { return s.asksAside }},
-	{wallShell, 40, "the page asks for JavaScript", func(s *scene) bool { return s.asksScripts }},
-	{wallShell, 25, "it says that it is loading", func(s *scene) bool { return s.loading }},
-	{wallShell, -30, "there are pictures or frames", func(s *scene) bool { return s.pictures+s.frames > 0 && !s.known && !s.asksAside }},
-	{wallShell, -40, "there are forms to fill in", func(s *scene) bool { return s.fields+s.passwords > 0 }},
-	{wallShell, -60, "it says something", func(s *scene) bool { return s.alien[wallShell] > 60 }},
-	{wallShell, -100, "it says much, or has a large menu", func(s *scene) bool { return s.alien[wallShell] > tiny || s.whole > short || s.menu > largeMenu }},
-	{wallShell, -60, "the title speaks about such pages", func(s *scene) bool { return s.teaches() && !s.silent() }},
+	{wallShell, 15, "the page asks for JavaScript", func(s *scene) bool { return s.asksScripts }},
+	{wallShell, 25, "it does, and says nothing else", func(s *scene) bool { return s.asksScripts && s.silent() }},
+	{wallShell, 25, "the page says that something is loading", func(s *scene) bool { return s.loading }},
+	{wallShell, -30, "there are pictures or frames, and nothing that waits for scripts", func(s *scene) bool { return s.pictures+s.frames > 0 && !s.known && !s.asksAside }},
+	{wallShell, -40, "there is a form to fill in", func(s *scene) bool { return s.fields+s.passwords > 0 }},
+	{wallShell, -25, "over 12 letters say something else", func(s *scene) bool { return s.alien[wallShell] > 12 }},
+	{wallShell, -40, "over 40 letters say something else", func(s *scene) bool { return s.alien[wallShell] > 40 }},
+	{wallShell, -100, "over 200 letters say something else, over 600 are in links, or over 3000 in menus", func(s *scene) bool { return s.alien[wallShell] > tiny || s.whole > short || s.menu > largeMenu }},
+	{wallShell, -60, "the title speaks about such pages, and there is text", func(s *scene) bool { return s.teaches() && !s.silent() }},
 }
+
+// isManual says that a page is of a documentation or encyclopedia.
+func (s *scene) isManual() bool { return s.code > 0 || s.title&cueManual != 0 }
 
 func (s *scene) has(k markKind) bool { return s.marks.kinds[k] > 0 }
 
@@ -218,12 +245,12 @@ func (s *scene) kinOf(c cue) bool {
 
 // speaksOf gives the walls of which a sentence speaks.
 func speaksOf(c cue, size int) (is [wallCount]bool) {
-	is[wallCheck] = c&cueBot != 0 || c&cueCheck != 0 && c&cueHumanity != 0 && size <= 160
-	is[wallConsent] = (c&cueCookies != 0 && c&(cueAgree|cuePrivacy|cueGoOn|cuePerson) != 0 || c&cuePrivacy != 0 && c&cueAgree != 0) && (c&(cuePerson|cueGoOn) != 0 || size <= 40)
+	is[wallCheck] = c&cueBot != 0 || (c&(cueCheck|cueChecking) != 0 && c&cueHuman != 0 || c&cueChecking != 0 && c&cueMachine != 0) && size <= 160
+	is[wallConsent] = (c&cueCookies != 0 && c&(cueAgree|cuePrivacy|cueAds|cueGoOn|cuePerson) != 0 || c&cuePrivacy != 0 && c&cueAgree != 0) && (c&(cuePerson|cueGoOn) != 0 || size <= 40)
 	is[wallLogin] = c&cueMustLogin != 0
 	is[wallPaywall] = c&cuePaywall != 0
 	is[wallMissing] = c&cueThing != 0 && c&(cueNotFound|cueGone) != 0 && c&(cueDescribes|cueNoHits) == 0 && size <= 200
-	is[wallUpkeep] = c&cueUpkeep != 0 && size <= 200
+	is[wallUpkeep] = c&cueUpkeep != 0 && c&(cuePerson|cueSite|cueThing) != 0 && size <= 200
 	is[wallShell] = c&cueScripts != 0 && c&cueTurnOn != 0
 	return is
 }
@@ -231,26 +258,41 @@ func speaksOf(c cue, size int) (is [wallCount]bool) {
 // fits gives the walls on which a sentence would not surprise.
 func fits(c cue, size int) (is [wallCount]bool) {
 	is = speaksOf(c, size)
-	is[wallCheck] = is[wallCheck] || c&(cueBlocked|cueIncident|cueWait|cueAdvice|cueHumanity) != 0 || c&(cueScripts|cueCookies) != 0 && c&cueTurnOn != 0
+	is[wallCheck] = is[wallCheck] || c&(cueBlocked|cueIncident|cueWait|cueAdvice|cueHuman|cueMachine) != 0 || c&(cueScripts|cueCookies) != 0 && c&cueTurnOn != 0
 	is[wallConsent] = is[wallConsent] || c&(cueCookies|cueAgree|cuePrivacy|cueGoOn) != 0 && size <= 60
 	is[wallLogin] = is[wallLogin] || c&(cueLogin|cueCredential) != 0
 	is[wallPaywall] = is[wallPaywall] || c&(cueLogin|cueCredential) != 0
 	is[wallMissing] = is[wallMissing] || c&(cueNotFound|cueGone|cue404|cueAdvice|cueError) != 0
 	is[wallUpkeep] = is[wallUpkeep] || c&(cueAdvice|cueError|cueWait) != 0
-	is[wallShell] = is[wallShell] || c&(cueLoading|cueWait|cueError) != 0 && size <= 60
+	is[wallShell] = is[wallShell] || c&cueError != 0 && size <= 60 || c&cueMachine != 0 && c&cueTurnOn != 0 && size <= 120
 	return is
 }
 
-// titles gives the walls of which a title or a heading speaks, taken as a
-// whole: more is asked of it than of a sentence.
-func titles(c cue, size int) (is [wallCount]bool) {
-	if c&cueTeach != 0 || size > 90 {
+// longestTitle is how long a title or heading is at most that says no more than
+// that there is no page, in letters.
+const longestTitle = 90
+
+// titleSays gives the walls of which a title or a heading speaks: more is asked
+// of it than of a sentence.
+func titleSays(folded []byte, size int) (is [wallCount]bool) {
+	const (
+		missing = cueThing | cueNotFound | cueGone | cue404 | cueError | cueAdvice | cuePerson
+		upkeep  = cueUpkeep | cueSite | cueThing | cueError | cueAdvice | cuePerson
+	)
+	c, covered := cuesOf(folded, missing)
+	if c&cueTeach != 0 || size > longestTitle {
 		return is
 	}
 	is = speaksOf(c, size)
-	is[wallConsent] = is[wallConsent] || c&(cueAgree|cuePrivacy|cueGoOn) != 0 || c&cueCookies != 0 && size <= 24
+	is[wallConsent] = is[wallConsent] || c&(cueAgree|cueGoOn) != 0 || c&cuePrivacy != 0 && (c&cuePerson != 0 || size <= 24) || c&cueCookies != 0 && size <= 24
 	is[wallLogin] = is[wallLogin] || c&cueLogin != 0 && size <= 50
-	is[wallMissing] = is[wallMissing] && size <= 70 || c&cueNotFound != 0 && size <= 24 || c&cue404 != 0 && (size == len("404") || c&(cueThing|cueNotFound|cueError) != 0 && size <= 60)
+	// What it says of the page is most of what it says.
+	most := 2*covered >= len(folded)
+	is[wallMissing] = is[wallMissing] && most || c&cueNotFound != 0 && size <= 24 && most || c&cue404 != 0 && (size == len("404") || c&(cueThing|cueNotFound|cueError) != 0 && most)
+	if is[wallUpkeep] || c&cueUpkeep != 0 {
+		_, covered = cuesOf(folded, upkeep)
+		is[wallUpkeep] = 5*covered >= 4*len(folded)
+	}
 	return is
 }
 
@@ -270,9 +312,12 @@ func newScene(seen *sight, meta *metadata, page *normalize.Result, in Input) *sc
 	}
 	said := len(s.list)
 	for _, raw := range seen.noscript {
-		s.aside(raw)
+		s.aside(raw, said+maxAside)
 	}
 	s.readTitle(meta.title)
+	for _, v := range meta.meta["prerender-status-code"] {
+		s.told404 = s.told404 || v == "404" || v == "410"
+	}
 	for _, v := range meta.meta["refresh"] {
 		seen.note(v)
 	}
@@ -298,9 +343,8 @@ func (s *scene) readTitle(title string) {
 		if s.f.size == 0 {
 			return
 		}
-		c := cuesIn(s.f.b)
-		s.title |= c
-		for w, is := range titles(c, s.f.size) {
+		s.title |= cuesIn(s.f.b)
+		for w, is := range titleSays(s.f.b, s.f.size) {
 			s.titled[w] = s.titled[w] || is
 		}
 	}
@@ -340,9 +384,12 @@ func (s *scene) weigh(said int) {
 		}
 		heading := m.in&inHeading != 0
 		if heading || m.in&asLead != 0 {
-			for w, is := range titles(m.cues, m.whole) {
+			for w, is := range m.is {
 				s.headed[w] = s.headed[w] || is
 			}
+		}
+		if heading && is[wallMissing] {
+			s.missing++
 		}
 		if !heading {
 			for w := range is {
@@ -352,7 +399,7 @@ func (s *scene) weigh(said int) {
 			}
 		}
 		s.asksScripts = s.asksScripts || is[wallShell]
-		s.loading = s.loading || m.cues&cueLoading != 0 && m.whole <= 60
+		s.loading = s.loading || m.loads && m.whole <= 60
 		s.describes = s.describes || m.cues&cueDescribes != 0
 		s.noHits = s.noHits || m.cues&cueNoHits != 0
 		switch {
@@ -364,10 +411,11 @@ func (s *scene) weigh(said int) {
 		quoted := s.fromNoscript(m, said)
 		for w, ok := range fits(m.cues, m.whole) {
 			switch {
-			case ok || quoted:
+			case ok || quoted || wall(w) == wallShell && m.loads:
 				s.kin[w] += m.whole
 			default:
 				s.alien[w] += m.size
+				s.aliens[w]++
 			}
 		}
 	}
@@ -452,8 +500,11 @@ func suspect(doc *sift.Document, seen *sight, meta *metadata, page *normalize.Re
 		return
 	}
 	v, ok := s.judge()
-	if !ok {
-		if s.parts == 0 && page.VisibleChars == 0 && s.marks.paints == 0 {
+	switch {
+	case in.Partial && (!ok || v.code == sift.WarnJSShell):
+		return // what is not there may have been cut off
+	case !ok:
+		if s.isEmpty(page) {
 			empty(doc)
 		}
 		return
@@ -462,6 +513,13 @@ func suspect(doc *sift.Document, seen *sight, meta *metadata, page *normalize.Re
 	if doc.Hint == "" {
 		doc.Hint = v.hint
 	}
+}
+
+// isEmpty says that there is nothing in a page for anybody to see, or for a
+// script to show.
+func (s *scene) isEmpty(page *normalize.Result) bool {
+	return page.VisibleChars+page.HiddenText+page.Assistive == 0 && s.marks.paints == 0 && len(s.buttons) == 0 &&
+		s.pictures+s.drawings+s.frames+s.fields+s.passwords == 0
 }
 
 // wallBytes is how much of the body of an error is judged.

@@ -397,7 +397,7 @@ var walls = []specimen{
 }
 
 func TestPagesThatStandInThePlaceOfAnotherAreTold(t *testing.T) {
-	for _, s := range walls {
+	for _, s := range append(moreWalls(), walls...) {
 		doc, err := Extract(context.Background(), s.input())
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
@@ -486,7 +486,7 @@ var realPages = []specimen{
 }
 
 func TestRealPagesAreNotTakenForWalls(t *testing.T) {
-	for _, s := range realPages {
+	for _, s := range append(moreRealPages(), realPages...) {
 		doc, err := Extract(context.Background(), s.input())
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
