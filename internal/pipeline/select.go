@@ -469,7 +469,7 @@ func (s *selection) answer() (*sift.Answer, error) {
 	a, v, content := s.a, s.view, s.text.Content
 	a.Links, a.Outline = s.text.Links, s.text.Outline
 	a.TotalChars = utf8.RuneCountInString(content)
-	if v.offset > a.TotalChars {
+	if v.offset > 0 && v.offset >= a.TotalChars { // an empty window would look like an empty page
 		return nil, sift.Fail(sift.CodeInvalid, "offset %d is past the end of the content, which has %d characters; there is no more to read", v.offset, a.TotalChars)
 	}
 	part, next, more := render.Window(content, v.offset, v.maxChars)
