@@ -77,8 +77,9 @@ type Ranking struct {
 	options  Options
 	q        *question
 	r        *ranking
-	scored   []scored // as many as Passages
-	looked   int      // so many of them, the best, were looked at closely
+	scored   []scored  // as many as Passages
+	sure     []float64 // for each question in one, how sure it is that it is answered
+	looked   int       // so many of them, the best, were looked at closely
 }
 
 // MaxRanked is how many passages Rank gives for each question in one.
@@ -123,7 +124,8 @@ func rank(ctx context.Context, t Text, question string, o Options, limit int) (R
 	best = r.withPhrases(best)
 	out := Ranking{question: question, options: o, q: q, r: r, scored: best, looked: len(best), Margin: -r.enough()}
 	if len(best) > 0 {
-		out.Margin += slices.Max(r.confidence(best))
+		out.sure = r.confidence(best)
+		out.Margin += slices.Max(out.sure)
 		out.Answered = out.Margin >= 0
 	}
 	with := r.withPhrases(others[:ranked])
@@ -409,7 +411,7 @@ const missingMax = 8
 func (k *Ranking) firsts() []int {
 	var firsts []int
 	looked := k.scored[:k.looked]
-	for a, confidence := range k.r.confidence(looked) {
+	for a, confidence := range k.sure {
 		best := 0
 		for i, s := range looked {
 			if s.of[a] > looked[best].of[a] {

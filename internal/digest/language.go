@@ -95,6 +95,12 @@ func (t tongue) stem(env *snowballstem.Env, word string) string {
 	if f == nil || len(word) > stemMax {
 		return word
 	}
+	if t == "en" {
+		if base := irregular()[word]; base != "" {
+			word = base
+		}
+		word = american(word)
+	}
 	env.SetCurrent(word)
 	f(env)
 	if s := env.Current(); s != "" {

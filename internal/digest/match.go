@@ -76,12 +76,18 @@ func (m *matcher) find(word string) []match {
 			}
 		}
 		for j, t := range m.q.terms {
-			if len(t.stems) > i && !has(j) && alike(stem, t.stems[i], lang) {
+			if len(t.stems) > i && !has(j) && alike(stem, t.stems[i], lang) && (lang != "en" || regular(word, stem) && regular(t.key, t.stems[i])) {
 				found = append(found, match{j, likeStrength})
 			}
 		}
 	}
 	return found
+}
+
+// regular says that a stem is what its word begins with, as those of kept and
+// found are not: what is like it is not like the word.
+func regular(word, stem string) bool {
+	return len(stem) < 4 || strings.HasPrefix(word, stem[:4])
 }
 
 // alike says that two stems that differ may still be of one word: the stemmer

@@ -27,6 +27,7 @@ type question struct {
 	phrases []string // in quotation marks, as phraseForm gives them
 	quoted  []string // the same as they were written
 	tongues []tongue
+	wants   wanted
 }
 
 // asked is one word of a question, or one character of a script without spaces.
@@ -37,6 +38,48 @@ type asked struct {
 	aspect int
 	weight float64
 	pos    int
+	name   bool
+}
+
+// surety is how much a word tells, beside others, of whether the question is
+// answered: one that is so common that an answer may well be without it tells less,
+// and a name more.
+func (q *question) surety(i int) float64 {
+	u := q.units[i]
+	switch {
+	case u.weight == gramWeight && u.shown == "":
+		return gramWeight
+	case u.name:
+		return nameSurety
+	case u.whole == "" && isCommon(u.text):
+		return commonSurety
+	}
+	return 1
+}
+
+// names finds the names among the words of a question: what has digits, signs or
+// capitals inside, and what begins with a capital, but at the beginning of a
+// sentence, in German, or where most words do.
+func (q *question) names(starts map[int]bool) {
+	capitals := func(u asked) bool {
+		r, _ := utf8.DecodeRuneInString(u.shown)
+		return unicode.IsUpper(r)
+	}
+	most := 0
+	for _, u := range q.units {
+		if capitals(u) {
+			most++
+		}
+	}
+	told := 2*most <= len(q.units)+1 && !slices.Contains(q.tongues, "de")
+	for i, u := range q.units {
+		inside, last := false, rune(0)
+		for _, r := range u.shown {
+			inside = inside || last != 0 && unicode.IsUpper(r) || unicode.IsDigit(r) || strings.ContainsRune("_/.@:", r) || last == 0 && r == '-'
+			last = r
+		}
+		q.units[i].name = inside || told && capitals(u) && !starts[u.pos]
+	}
 }
 
 // term is one form under which words are looked for.
@@ -227,6 +270,20 @@ func (q *question) words(text string, kept []span, all bool) {
 			r.word(t, 1, 1)
 		}
 	}
+	starts := map[int]bool{0: true}
+	for i, t := range tokens {
+		if i > 0 && strings.ContainsAny(text[min(tokens[i-1].end, t.at):t.at], ".?!:\n") {
+			starts[t.pos] = true
+		}
+	}
+	q.names(starts)
+	var spoken []string
+	for _, t := range tokens {
+		if t.kind == tokenPart {
+			spoken = append(spoken, t.text)
+		}
+	}
+	q.wants = wantedBy(spoken)
 	q.settleAspects()
 }
 

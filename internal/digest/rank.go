@@ -82,6 +82,7 @@ type ranking struct {
 
 	idf    []float64
 	unit   []float64 // how much each word of the question tells
+	sure   []float64 // how much it tells of whether there is an answer
 	total  []float64 // for each question in one, of its words
 	ideal  []float64 // what a passage with all of its terms would have
 	known  []float64 // the share of it that stands anywhere in the content
@@ -223,6 +224,7 @@ func (r *ranking) weigh() {
 	idf := func(df float64) float64 { return math.Log(1 + (n-min(df, n)+0.5)/(df+0.5)) }
 	r.idf = make([]float64, len(r.q.terms))
 	r.unit = make([]float64, len(r.q.units))
+	r.sure = make([]float64, len(r.q.units))
 	best := make([]float64, len(r.q.units)) // document frequency
 	for i, t := range r.q.terms {
 		r.idf[i] = idf(r.df[i])
@@ -232,6 +234,7 @@ func (r *ranking) weigh() {
 	}
 	for i, u := range r.q.units {
 		r.unit[i] = u.weight * idf(best[i])
+		r.sure[i] = r.q.surety(i) * idf(best[i])
 	}
 	r.absent = make([]bool, len(r.q.units))
 	r.ideal = make([]float64, r.q.aspects)
@@ -263,10 +266,9 @@ type scored struct {
 	candidate
 	index int
 	score float64
-	cover float64   // of the question in one that it answers best
-	best  int       // which that is
+	sure  []float64 // for each question in one, which share of it the passage has
+	best  int       // which it answers best
 	of    []float64 // for each question in one
-	near  float64
 }
 
 // scorer has what scoring one passage after the other needs.
@@ -423,8 +425,8 @@ func (t *top) add(index int, value float64, n int) {
 // around it.
 func (r *ranking) close(s *scorer, i int, base []float32) scored {
 	c := &r.candidates[i]
-	of, share := s.rate(c)
-	out := scored{candidate: *c, index: i, of: slices.Clone(of)}
+	of, _ := s.rate(c)
+	out := scored{candidate: *c, index: i, of: slices.Clone(of), sure: r.shares(s.cover)}
 	near := r.nearness(c)
 	aside := 0.0
 	for _, j := range []int{i - 1, i + 1} {
@@ -437,7 +439,7 @@ func (r *ranking) close(s *scorer, i int, base []float32) scored {
 		v += asideWeight * aside
 		out.of[a] = v
 		if v > out.score || a == 0 {
-			out.score, out.best, out.cover, out.near = v, a, share[a], near[a]
+			out.score, out.best = v, a
 		}
 	}
 	return out

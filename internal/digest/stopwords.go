@@ -55,13 +55,32 @@ func listed() []tongue {
 	return out
 }
 
-var lightWords = sync.OnceValue(func() map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range wordLists()["light"] {
-		m[w] = true
+// wordSets are the lists of words.txt as sets.
+var wordSets = sync.OnceValue(func() map[string]map[string]bool {
+	sets := make(map[string]map[string]bool)
+	for name, words := range wordLists() {
+		sets[name] = make(map[string]bool, len(words))
+		for _, w := range words {
+			sets[name][w] = true
+		}
+	}
+	return sets
+})
+
+// irregular gives the word that a form of English is one of.
+var irregular = sync.OnceValue(func() map[string]string {
+	m := make(map[string]string)
+	for _, entry := range wordLists()["irregular"] {
+		word, forms, _ := strings.Cut(entry, "/")
+		for form := range strings.SplitSeq(forms, "/") {
+			m[form] = word
+		}
 	}
 	return m
 })
 
 // isLight says that a word counts for less than others.
-func isLight(word string) bool { return lightWords()[word] }
+func isLight(word string) bool { return wordSets()["light"][word] }
+
+// isCommon says that a page may well answer a question without this word of it.
+func isCommon(word string) bool { return wordSets()["common"][word] || isLight(word) }

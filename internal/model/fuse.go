@@ -200,7 +200,7 @@ func ahead(near []float64, order []int) float64 {
 
 // farBehind is the share of the best score of words below which a passage is far
 // behind by words, as in package digest.
-const farBehind = 0.35
+const farBehind = 0.25
 
 // unique leaves the first of each.
 func unique(in []int) []int {
