@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -605,44 +607,63 @@ func atomMarkup(n *xmlNode) string {
 	return plainMarkup(n.source())
 }
 
-// jsonFeed is JSON Feed 1.0 and 1.1, as far as it is read.
-type jsonFeed struct {
-	Version     string         `json:"version"`
-	Title       string         `json:"title"`
-	HomePage    string         `json:"home_page_url"`
-	Description string         `json:"description"`
-	Next        string         `json:"next_url"`
-	Language    string         `json:"language"`
-	Author      jsonFeedName   `json:"author"`
-	Authors     []jsonFeedName `json:"authors"`
-	Items       []jsonFeedItem `json:"items"`
+// jsonFeedItem is an item of JSON Feed 1.0 or 1.1, as far as it is read. What can
+// hold many values is left as it is written: an empty object is two bytes there
+// and a hundred in memory.
+type jsonFeedItem struct {
+	ID          json.RawMessage `json:"id"`
+	URL         string          `json:"url"`
+	External    string          `json:"external_url"`
+	Title       string          `json:"title"`
+	HTML        string          `json:"content_html"`
+	Text        string          `json:"content_text"`
+	Summary     string          `json:"summary"`
+	Published   string          `json:"date_published"`
+	Modified    string          `json:"date_modified"`
+	Author      json.RawMessage `json:"author"`
+	Authors     json.RawMessage `json:"authors"`
+	Tags        json.RawMessage `json:"tags"`
+	Attachments json.RawMessage `json:"attachments"`
 }
 
 type jsonFeedName struct {
 	Name string `json:"name"`
 }
 
-type jsonFeedItem struct {
-	ID          any            `json:"id"`
-	URL         string         `json:"url"`
-	External    string         `json:"external_url"`
-	Title       string         `json:"title"`
-	HTML        string         `json:"content_html"`
-	Text        string         `json:"content_text"`
-	Summary     string         `json:"summary"`
-	Image       string         `json:"image"`
-	Published   string         `json:"date_published"`
-	Modified    string         `json:"date_modified"`
-	Author      jsonFeedName   `json:"author"`
-	Authors     []jsonFeedName `json:"authors"`
-	Tags        []string       `json:"tags"`
-	Attachments []struct {
-		URL      string      `json:"url"`
-		Kind     string      `json:"mime_type"`
-		Title    string      `json:"title"`
-		Size     json.Number `json:"size_in_bytes"`
-		Duration json.Number `json:"duration_in_seconds"`
-	} `json:"attachments"`
+type jsonFeedFile struct {
+	URL      string      `json:"url"`
+	Kind     string      `json:"mime_type"`
+	Title    string      `json:"title"`
+	Size     json.Number `json:"size_in_bytes"`
+	Duration json.Number `json:"duration_in_seconds"`
+}
+
+// eachJSON decodes the values of an array, or the one value that there is, until
+// f says that it is enough. A value of another type is given as far as it fits.
+func eachJSON[T any](raw json.RawMessage, f func(*T) bool) {
+	if len(raw) == 0 {
+		return
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if raw[0] == '[' {
+		if _, err := dec.Token(); err != nil {
+			return
+		}
+	}
+	for dec.More() {
+		var v T
+		if err := dec.Decode(&v); err != nil && !isTypeError(err) {
+			return
+		}
+		if !f(&v) {
+			return
+		}
+	}
+}
+
+func isTypeError(err error) bool {
+	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	return ok
 }
 
 // jsonFeedMark is how the version of a JSON Feed begins, which is the one sign
@@ -656,37 +677,114 @@ func isJSONFeed(text []byte) bool {
 		return false
 	}
 	var f struct {
-		Version any `json:"version"`
+		Version json.RawMessage `json:"version"`
 	}
 	if json.Unmarshal(text, &f) != nil {
 		return false
 	}
-	version, _ := f.Version.(string)
+	version := jsonString(f.Version)
 	return strings.HasPrefix(version, jsonFeedMark) || strings.HasPrefix(version, "http"+strings.TrimPrefix(jsonFeedMark, "https"))
 }
 
-// readJSONFeed fills the document from a JSON Feed.
+// jsonString gives a JSON string, and "" for any other value.
+func jsonString(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// readJSONFeed fills the document from a JSON Feed, item by item.
 func readJSONFeed(ctx context.Context, doc *sift.Document, text []byte, in Input) error {
-	var f jsonFeed
-	// A member of the wrong type is left out; the others are read.
-	_ = json.Unmarshal(text, &f)
 	w := newFeedWriter(in)
-	head := feedHead{
-		title: html.EscapeString(f.Title), link: f.HomePage, description: plainMarkup(f.Description), language: f.Language, next: f.Next,
+	var head feedHead
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		return fmt.Errorf("extract: read JSON Feed: %w", err) // it has been read once before
 	}
-	for _, a := range append(f.Authors, f.Author) {
-		head.authors = withName(head.authors, a.Name)
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return fmt.Errorf("extract: read JSON Feed: %w", err)
+		}
+		if key == "items" {
+			if err := w.jsonItems(ctx, dec); err != nil {
+				return err
+			}
+			continue
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return fmt.Errorf("extract: read JSON Feed: %w", err)
+		}
+		switch key {
+		case "title":
+			head.title = html.EscapeString(jsonString(raw))
+		case "home_page_url":
+			head.link = jsonString(raw)
+		case "description":
+			head.description = plainMarkup(jsonString(raw))
+		case "language":
+			head.language = jsonString(raw)
+		case "next_url":
+			head.next = jsonString(raw)
+		case "author", "authors":
+			head.authors = withNames(head.authors, raw)
+		}
 	}
-	for i := range f.Items {
+	return w.finish(ctx, doc, &head)
+}
+
+// withNames adds the names of people.
+func withNames(names []string, raw json.RawMessage) []string {
+	eachJSON(raw, func(n *jsonFeedName) bool {
+		names = withName(names, n.Name)
+		return len(names) <= maxFeedItems
+	})
+	return names
+}
+
+// jsonItems reads the value of the member that holds the items.
+func (w *feedWriter) jsonItems(ctx context.Context, dec *json.Decoder) error {
+	open, err := dec.Token()
+	if err != nil {
+		return fmt.Errorf("extract: read JSON Feed: %w", err)
+	}
+	delim, ok := open.(json.Delim)
+	if !ok {
+		return nil // null, for one
+	}
+	for dec.More() {
 		if err := alive(ctx); err != nil {
 			return err
 		}
-		e := f.Items[i].entry()
+		if delim != '[' { // an object: the name of a member
+			if _, err := dec.Token(); err != nil {
+				return fmt.Errorf("extract: read JSON Feed: %w", err)
+			}
+		}
+		if delim != '[' || w.entries >= maxEntries {
+			w.cut = w.cut || delim == '['
+			var raw json.RawMessage
+			if err := dec.Decode(&raw); err != nil {
+				return fmt.Errorf("extract: read JSON Feed: %w", err)
+			}
+			continue
+		}
+		var item jsonFeedItem
+		if err := dec.Decode(&item); err != nil && !isTypeError(err) {
+			return fmt.Errorf("extract: read JSON Feed: %w", err)
+		}
+		e := item.entry()
 		if err := w.entry(ctx, &e); err != nil {
 			return err
 		}
 	}
-	return w.finish(ctx, doc, &head)
+	if _, err := dec.Token(); err != nil {
+		return fmt.Errorf("extract: read JSON Feed: %w", err)
+	}
+	return nil
 }
 
 func (item *jsonFeedItem) entry() entry {
@@ -694,29 +792,29 @@ func (item *jsonFeedItem) entry() entry {
 		title: html.EscapeString(item.Title), link: item.URL, published: item.Published, updated: item.Modified,
 		content: item.HTML,
 	}
-	if id, ok := item.ID.(string); ok && e.link == "" && isWebAddress(id) {
+	if id := jsonString(item.ID); e.link == "" && isWebAddress(id) {
 		e.link = id
 	}
-	for _, a := range append(item.Authors, item.Author) {
-		e.authors = withName(e.authors, a.Name)
-	}
-	for _, t := range item.Tags {
-		e.categories = withName(e.categories, t)
-	}
+	e.authors = withNames(withNames(nil, item.Authors), item.Author)
+	eachJSON(item.Tags, func(tag *string) bool {
+		e.categories = withName(e.categories, *tag)
+		return len(e.categories) <= maxFeedItems
+	})
 	if strings.TrimSpace(e.content) == "" {
 		e.content = firstMarkup(plainMarkup(item.Text), plainMarkup(item.Summary))
 	}
-	if item.External != "" && item.External != e.link {
+	if item.External != "" && item.External != e.link && e.link != "" {
 		e.from, e.fromLink = item.External, item.External
 	}
 	if e.link == "" {
 		e.link = item.External
 	}
-	for _, a := range item.Attachments {
+	eachJSON(item.Attachments, func(a *jsonFeedFile) bool {
 		e.enclose(enclosure{link: a.URL, kind: a.Kind, size: a.Size.String(), title: a.Title})
 		if s, err := a.Duration.Float64(); err == nil && s > 0 && s < 1e7 && e.duration == "" {
 			e.duration = (time.Duration(s) * time.Second).String()
 		}
-	}
+		return len(e.enclosures) <= maxFeedItems
+	})
 	return e
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -408,6 +409,42 @@ func TestAFeedThatIsTooLargeSaysSo(t *testing.T) {
 	}
 	if !warnedOf(doc, sift.WarnDeepMarkup, "5000 entries") {
 		t.Errorf("warnings: %v", doc.Warnings)
+	}
+}
+
+func TestAJSONFeedOfManyEmptyThingsTakesLittleMemory(t *testing.T) {
+	const many = 600_000
+	empty := func(s string) string { return strings.Repeat(s+",", many) + s }
+	for name, body := range map[string]string{
+		"items":       `{"version":"https://jsonfeed.org/version/1","title":"T","items":[` + empty(`{"title":"x"}`) + `]}`,
+		"empty items": `{"version":"https://jsonfeed.org/version/1","title":"T","items":[` + empty("{}") + `]}`,
+		"attachments": `{"version":"https://jsonfeed.org/version/1","title":"T","items":[{"title":"A","attachments":[` + empty("{}") + `]}]}`,
+		"authors":     `{"version":"https://jsonfeed.org/version/1","title":"T","authors":[` + empty("{}") + `],"items":[{"title":"A"}]}`,
+		"no items":    `{"version":"https://jsonfeed.org/version/1","title":"T","items":{"a":[` + empty("{}") + `]}}`,
+		"a version":   `{"x":"jsonfeed.org","version":[` + empty("[]") + `]}`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		doc := read(t, extract.Input{Body: []byte(body), ContentType: "application/json"})
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 200<<20 {
+			t.Errorf("%s: %d MB of memory for %d MB", name, got>>20, len(body)>>20)
+		}
+		if name == "items" && !warnedOf(doc, sift.WarnDeepMarkup, "5000 entries") {
+			t.Errorf("warnings: %v", doc.Warnings)
+		}
+		if got := rendered(t, doc, sift.ModeClean); name != "a version" && !strings.HasPrefix(got, "# T") {
+			t.Errorf("%s: %.80s", name, got)
+		}
+	}
+}
+
+func TestAJSONFeedWithMembersOfOtherTypesIsReadAsFarAsTheyFit(t *testing.T) {
+	doc := read(t, extract.Input{ContentType: "application/json", Body: []byte(`{"items":[{"title":5,"url":"http://j.example/1","content_text":"Body","tags":"x","authors":{"name":"Ann"},"attachments":[{"url":1},{"url":"http://j.example/a"}]},null,7,{"title":"Two"}],
+"version":"https://jsonfeed.org/version/1.1","title":"T","items2":[],"authors":null}`)})
+	want := "# T\n\n## <http://j.example/1>\n\nby Ann · in x\n\nBody\n\nAttached: <http://j.example/a>\n\n## Two"
+	if diff := cmp.Diff(want, rendered(t, doc, sift.ModeClean)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -117,6 +117,9 @@ func (w *feedWriter) markup(ctx context.Context, s string) (*html.Node, error) {
 
 // entry writes one entry.
 func (w *feedWriter) entry(ctx context.Context, e *entry) error {
+	if e.title == "" && e.link == "" && e.content == "" && e.published == "" && e.updated == "" && len(e.enclosures) == 0 {
+		return nil
+	}
 	if w.entries >= maxEntries {
 		w.cut = true
 		return nil
