@@ -482,7 +482,10 @@ func looseMarkup(s string) string {
 // one, the line breaks of a text that was wrapped to a width are spaces, and
 // others are kept.
 func plainMarkup(s string) string {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	if s == "" {
+		return ""
+	}
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	var b strings.Builder
 	var part []string
 	end := func() {
@@ -755,7 +758,7 @@ func (w *feedWriter) jsonItems(ctx context.Context, dec *json.Decoder) error {
 	if !ok {
 		return nil // null, for one
 	}
-	for dec.More() {
+	for seen := 0; dec.More(); {
 		if err := alive(ctx); err != nil {
 			return err
 		}
@@ -764,7 +767,7 @@ func (w *feedWriter) jsonItems(ctx context.Context, dec *json.Decoder) error {
 				return fmt.Errorf("extract: read JSON Feed: %w", err)
 			}
 		}
-		if delim != '[' || w.entries >= maxEntries {
+		if seen++; delim != '[' || seen > maxEntries {
 			w.cut = w.cut || delim == '['
 			var raw json.RawMessage
 			if err := dec.Decode(&raw); err != nil {

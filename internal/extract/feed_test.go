@@ -548,11 +548,12 @@ func FuzzFeed(f *testing.F) {
 	f.Add([]byte(itemOf(`<title>A</title><link>/a</link><description>&lt;p&gt;x</description>`)))
 	f.Add([]byte(atomOf(`<title type="html">&lt;b&gt;</title><entry><content type="xhtml"><div><p>x<br/></p></div></content></entry>`)))
 	f.Add([]byte(`{"version":"https://jsonfeed.org/version/1","items":[{"content_html":"<p>"}]}`))
+	f.Add([]byte(`{"items":{"a":[{}]},"version":"https://jsonfeed.org/version/1.1","authors":[{"name":1}],"items":[null,{"tags":["a",{}],"attachments":{"url":"x"},"id":1e400}]}`))
 	f.Add([]byte(`<a:feed xmlns:a="http://www.w3.org/2005/Atom" xml:base="//x"><a:entry xml:base=".."><a:link href='?'/></a:entry>`))
 	f.Add([]byte(`<rdf:RDF><item><![CDATA[`))
 	f.Add([]byte(`<rss><item><title><b></title><enclosure url="`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		checkAnswer(t, extract.Input{Body: body, ContentType: "application/xml", URL: "http://a.example/f"})
+		checkAnswer(t, extract.Input{Body: body, URL: "http://a.example/f"})
 	})
 }
 
