@@ -117,7 +117,7 @@ func keepAttr(p *pass, in []html.Attribute) []html.Attribute {
 		}
 		switch at.Key {
 		case "href":
-		case "id", "class", "role", "itemprop", "itemtype", "rel", "lang", "dir", "datetime", "colspan", "rowspan", "scope", "start", "value", "type", "open":
+		case "id", "class", "role", "itemprop", "itemtype", "rel", "lang", "dir", "datetime", "colspan", "rowspan", "scope", "start", "value", "type", "open", "reversed":
 			if len(at.Val) > attrMax {
 				continue
 			}

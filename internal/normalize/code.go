@@ -18,13 +18,65 @@ const (
 
 // pre makes n the normal form's code block.
 func (p *pass) pre(n *html.Node, a *attrs) (*html.Node, bool) {
-	lang := language(n, a.class)
+	lang := p.named(n, language(n, a.class))
 	code := p.codeText(n)
 	if strings.Trim(code, " \n") == "" {
 		return skip(n)
 	}
 	p.setCode(n, lang, code)
 	return n, false
+}
+
+// named gives the language that a label in front of the code block n says, and
+// takes the label away, which with a button to copy is the block's own head.
+// lang is what the markup says, which goes before.
+func (p *pass) named(n *html.Node, lang string) string {
+	at := n
+	for range 3 {
+		if prev := prevElement(at); prev != nil {
+			switch prev.DataAtom {
+			case atom.Div, atom.Span, atom.Figcaption, atom.Header:
+			default:
+				return lang
+			}
+			label := languageLabel(plainText(prev, 40))
+			head := eachToken(Attr(prev, "class"), func(t string) bool {
+				return hasWord(t, "lang") || hasWord(t, "header") || hasWord(t, "label") || hasWord(t, "title") || hasWord(t, "toolbar") || hasWord(t, "code")
+			})
+			if label == "" || lang != label && !head || lang != "" && lang != label {
+				return lang
+			}
+			prev.Parent.RemoveChild(prev)
+			return label
+		}
+		up := at.Parent
+		if up == nil || up.DataAtom != atom.Div && up.DataAtom != atom.Figure || at.PrevSibling != nil && prevElement(at) == nil && strings.Trim(plainText(up, 8), " ") != "" {
+			return lang
+		}
+		at = up
+	}
+	return lang
+}
+
+// languageLabel gives the name for a fence of a language as people write it.
+func languageLabel(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	switch s {
+	case "c#":
+		return "csharp"
+	case "f#":
+		return "fsharp"
+	case "objective-c":
+		return "objectivec"
+	case "shell session", "terminal":
+		return "console"
+	case "plain text", "plaintext", "text":
+		return ""
+	}
+	if knownLang(s) && (len(s) > 1 || s == "c" || s == "r" || s == "d") {
+		return cleanLang(s)
+	}
+	return ""
 }
 
 func (p *pass) setCode(n *html.Node, lang, code string) {
@@ -408,6 +460,9 @@ func (p *pass) codeLines(n *html.Node, a *attrs) bool {
 
 // breaks says that the inline code n has several lines, so that it is a block.
 func breaks(n *html.Node) bool {
+	if keepsLines(n) {
+		return true
+	}
 	lines, bound := 0, 500 // nodes looked at: elements of code may be nested
 	for c := n.FirstChild; c != nil && bound > 0; c = following(c, n, true) {
 		bound--
@@ -418,4 +473,18 @@ func breaks(n *html.Node) bool {
 		}
 	}
 	return lines > 0 && n.LastChild.DataAtom != atom.Br
+}
+
+// keepsLines says that the lines of the inline code n are shown as they are.
+func keepsLines(n *html.Node) bool {
+	class, style := Attr(n, "class"), Attr(n, "style")
+	if class == "" && style == "" {
+		return false
+	}
+	if !strings.Contains(style, "pre") && !eachToken(class, func(t string) bool {
+		return strings.HasPrefix(t, "language-") || strings.HasPrefix(t, "whitespace-pre") || t == "hljs"
+	}) {
+		return false
+	}
+	return strings.IndexByte(strings.TrimRight(text(n, 64<<10), " \n\t"), '\n') > 0
 }

@@ -11,7 +11,7 @@
 //     lists), and no element that a reader of the page would not see.
 //   - Attributes are only id, class, role, itemprop, itemtype, rel, title,
 //     aria-label, lang, dir, datetime, href, src, alt, colspan, rowspan, scope,
-//     start, value, type, checked, open, and the data- attributes named here.
+//     start, value, reversed, type, checked, open, and the data- attributes named here.
 //     The text of title and aria-label is not part of the page's text.
 //   - href and src are absolute, resolved against the page's address and
 //     <base>; characters that would break out of Markdown are percent-encoded.

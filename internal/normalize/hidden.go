@@ -21,12 +21,14 @@ type paint struct {
 	fg   colour
 	bg   colour
 	tiny How // how the size came to be nothing, "" when it is not
-	from How // how the colour was given
+	gone How // how visibility came to be hidden, "" when it is not
 }
 
 // faint says that text drawn so cannot be seen, and how that was done.
 func (p *paint) faint() (How, bool) {
 	switch {
+	case p.gone != "":
+		return p.gone, true
 	case p.tiny != "":
 		return HowSize, true
 	case p.fg.clear || p.fg.like(p.bg):
@@ -73,10 +75,11 @@ func (p *pass) styled(n *html.Node, a *attrs) (int, How) {
 	if p.sheet.rules != nil {
 		says, shown, ground, grounded = p.sheet.seen(n, a.id, a.class)
 	}
-	d := says[0].over(style[0]).over(says[1]).over(style[1])
+	d := cascade(says[0], style[0], says[1], style[1])
 	if d.set == 0 && !grounded && a.colour == "" && a.ground == "" && !(p.sheet.external && p.tinted) && (n.DataAtom != atom.Table || !p.tinted) {
 		return visible, ""
 	}
+	var gone How
 	own := style[0].set | style[1].set
 	sheets := (says[0].hid | says[1].hid) &^ own // what only the sheets hide
 	if d.hid&hiding != 0 {
@@ -108,17 +111,20 @@ func (p *pass) styled(n *html.Node, a *attrs) (int, How) {
 				return hiddenText, how
 			}
 		} else if how, ok := seen.unseen(); ok {
-			_, own := declared{set: seen.set, hid: seen.hid &^ sheets}.unseen()
+			own := unseenWithout(seen, sheets)
 			moves := d.set&propAnimated != 0 && d.hid&propAnimated == 0 || shown&propAnimated != 0
 			if !a.animated && !moves && !animatedClass(a.class) && !sectioned(n) && (own || !p.doubtful(n, a, &seen)) && !p.slides(a) {
 				if how == HowStyle && !own {
 					how = HowSheet
 				}
-				return hiddenText, how
+				if how == HowTransparent {
+					return hiddenText, how
+				}
+				gone = how // a part of it may be visible again
 			}
 		}
 	}
-	p.draw(n, a, &d, own, shown, ground, grounded)
+	p.draw(n, a, &d, own, shown, ground, grounded, gone)
 	return visible, ""
 }
 
@@ -129,15 +135,25 @@ func goneWithout(d declared, sheets property) bool {
 	return ok
 }
 
+// unseenWithout says that the element would be unseen without the sheets too.
+func unseenWithout(d declared, sheets property) bool {
+	d.hid &^= sheets
+	_, ok := d.unseen()
+	return ok
+}
+
 // draw works out how the text in n is drawn.
-func (p *pass) draw(n *html.Node, a *attrs, d *declared, own, shown property, ground colour, grounded bool) {
-	if d.set&(propSize|propColour|propGround|propPicture|propClipText|propShadow|propPosition) == 0 && !grounded && a.colour == "" && a.ground == "" && n.DataAtom != atom.Table &&
+func (p *pass) draw(n *html.Node, a *attrs, d *declared, own, shown property, ground colour, grounded bool, gone How) {
+	if gone == "" && d.set&(propVisible|propSize|propColour|propGround|propPicture|propClipText|propShadow|propPosition) == 0 && !grounded && a.colour == "" && a.ground == "" && n.DataAtom != atom.Table &&
 		(!p.sheet.external || a.class == "" && a.id == "") {
 		return
 	}
 	now := p.paint[len(p.paint)-1]
 	was := now
 	now.node = n
+	if gone != "" || d.set&propVisible != 0 && d.hid&propVisible == 0 {
+		now.gone = gone
+	}
 	switch {
 	case d.set&propSize != 0:
 		now.tiny = ""
@@ -185,6 +201,18 @@ func (p *pass) draw(n *html.Node, a *attrs, d *declared, own, shown property, gr
 		p.paint = append(p.paint, now)
 		p.tinted = true
 	}
+}
+
+// whole says that n, drawn so that text cannot be seen, goes as a whole: what is
+// read in one piece, and pictures of what is not visible.
+func (p *pass) whole(n *html.Node, how How) bool {
+	switch n.DataAtom {
+	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext, atom.Textarea:
+		return find(n, 500, func(c *html.Node) bool { return HasAttr(c, "style") || HasAttr(c, "class") }) == nil
+	case atom.Img, atom.Picture, atom.Iframe, atom.Video, atom.Audio, atom.Object, atom.Embed:
+		return how == HowStyle || how == HowSheet
+	}
+	return false
 }
 
 // besidePicture says that a picture stands in front of n.
@@ -370,7 +398,7 @@ func (p *pass) unseen(n *html.Node, a *attrs) (How, bool) {
 		return "", false
 	}
 	style := readStyle(a.style)
-	d := says[0].over(style[0]).over(says[1]).over(style[1])
+	d := cascade(says[0], style[0], says[1], style[1])
 	if how, ok := d.gone(); ok {
 		return how, true
 	}

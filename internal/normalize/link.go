@@ -72,7 +72,7 @@ func (p *pass) leaveHeading(n *html.Node) {
 			id = unescapeFragment(frag)
 		}
 		switch {
-		case c.DataAtom == atom.A && (frag != "" || permalinkClass(Attr(c, "class"))) && permalinkSign(c):
+		case (c.DataAtom == atom.A && frag != "" || permalinkClass(Attr(c, "class"))) && permalinkSign(c):
 			next = following(c, n, false)
 			dropWithGap(c)
 		case frag != "" && (frag == id || unescapeFragment(frag) == id):
@@ -81,6 +81,7 @@ func (p *pass) leaveHeading(n *html.Node) {
 		}
 		c = next
 	}
+	p.dropEditLinks(n)
 	if id == "" {
 		if prev := prevElement(n); prev != nil && prev.DataAtom == atom.A && prev.FirstChild == nil { // <a name="x"></a><h2>
 			id = Attr(prev, "id")
@@ -103,6 +104,63 @@ func (p *pass) leaveHeading(n *html.Node) {
 	if p.urls.page != "" { // GitHub: <div><h2>…</h2><a class="anchor" href="#…"></a></div>
 		trimHeading(n)
 	}
+}
+
+// dropEditLinks takes the links to an editor out of a heading, with the brackets
+// around them.
+func (p *pass) dropEditLinks(n *html.Node) {
+	bound := 200
+	for c := n.FirstChild; c != nil && bound > 0; {
+		bound--
+		next := following(c, n, !IsHeading(c))
+		if c.DataAtom == atom.A && p.editLink(c) && preceded(c, n) {
+			next = following(c, n, false)
+			box := c.Parent
+			before, after := c.PrevSibling, c.NextSibling
+			dropWithGap(c)
+			if before != nil && before.Parent == box && before.Type == html.TextNode {
+				before.Data = strings.TrimRight(before.Data, "[(|· \n")
+			}
+			if after != nil && after.Type == html.TextNode {
+				after.Data = strings.TrimLeft(after.Data, "])|· \n")
+			}
+			if box != n && strings.Trim(plainText(box, 20), "[](){}|·/ \n") == "" {
+				if next != nil && inside(next, box) {
+					next = following(box, n, false)
+				}
+				dropWithGap(box)
+			}
+		}
+		c = next
+	}
+}
+
+// preceded says that there is text in n in front of c: the heading itself.
+func preceded(c, n *html.Node) bool {
+	for ; c != nil && c != n; c = c.Parent {
+		for s := c.PrevSibling; s != nil; s = s.PrevSibling {
+			if s.Type == html.TextNode && strings.Trim(s.Data, " \n[(") != "" || s.Type == html.ElementNode && plainText(s, 8) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// editLink says that a link leads to an editor, by its address or its word.
+func (p *pass) editLink(c *html.Node) bool {
+	s := plainText(c, 64)
+	if s == "" || len(s) > 40 {
+		return false
+	}
+	switch strings.ToLower(strings.Trim(s, "[]() ")) {
+	case "edit", "edit source", "edit section", "edit this section", "edit this", "edit page", "edit this page", "edit on github", "suggest edits", "bearbeiten", "quelltext bearbeiten", "modifier", "modifier le code", "editar",
+		"editar código", "modifica", "modifica wikitesto", "bewerken", "brontekst bewerken", "редактировать", "править", "править код", "edytuj", "redigera", "編集", "编辑", "編輯", "편집", "ویرایش", "عدل", "تعديل":
+		return true
+	}
+	href := Attr(c, "href")
+	_, query, _ := strings.Cut(href, "?")
+	return strings.Contains(query, "action=edit") || strings.HasPrefix(query, "edit=") || strings.Contains(query, "&edit=") || strings.HasSuffix(href, "/edit") && len(s) < 20
 }
 
 // trimHeading takes white space off the ends of a heading that the sign left.
@@ -183,7 +241,7 @@ func chrome(n *html.Node, a *attrs) bool {
 	default:
 		return false
 	}
-	if a.role == "doc-backlink" {
+	if a.role == "doc-backlink" && !(labels(n) && len(plainText(n, 32)) <= 24) {
 		return true
 	}
 	if a.class == "" {
@@ -192,10 +250,14 @@ func chrome(n *html.Node, a *attrs) bool {
 	return eachToken(a.class, func(t string) bool {
 		switch t {
 		case "mw-editsection", "mw-cite-backlink", "mw-jump-link", "mw-editsection-like", "footnote-backref", "footnote-back", "reversefootnote", "footnote-return",
-			"data-footnote-backref", "footnote-backlink", "fn-backref", "ltx_note_mark_back":
+			"data-footnote-backref", "footnote-backlink", "ltx_note_mark_back", "fn-bracket":
 			return true
+		case "fn-backref":
+			return !labels(n)
 		case "noprint":
 			return hasToken(a.class, "Inline-Template")
+		case "toolbar":
+			return n.Parent != nil && hasToken(Attr(n.Parent, "class"), "code-toolbar")
 		case "anchor", "headerlink", "header-anchor":
 			if n.DataAtom == atom.A && strings.HasPrefix(Attr(n, "href"), "#") { // GitHub: beside the heading
 				if h := prevElement(n); h != nil && IsHeading(h) && permalinkSign(n) {
@@ -208,6 +270,44 @@ func chrome(n *html.Node, a *attrs) bool {
 		}
 		return false
 	})
+}
+
+// labels says that n, a link back from a note, is the note's number or name: it
+// stands in front of the note's text.
+func labels(n *html.Node) bool {
+	s := plainText(n, 32)
+	if strings.Trim(s, "↩↑⏎⤴↵^⬆↖🔙⮐\ufe0e\ufe0f ") == "" {
+		return false
+	}
+	for c := n; c != nil && !IsBlock(c); c = c.Parent {
+		for b := c.PrevSibling; b != nil; b = b.PrevSibling {
+			if b.Type == html.TextNode && strings.Trim(b.Data, "[]( \t\r\n") != "" || b.Type == html.ElementNode && strings.Trim(plainText(b, 8), "[](") != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sideNote says that a class means a note in the margin.
+func sideNote(class string) bool {
+	return eachToken(class, func(t string) bool {
+		switch t {
+		case "sidenote", "side-note", "marginnote", "margin-note", "modern-footnotes-footnote__note", "aside-note":
+			return true
+		}
+		return false
+	})
+}
+
+// setApart puts an inline note, which a style sheet moves to the margin, in
+// brackets where it stands.
+func (p *pass) setApart(n *html.Node) {
+	if n.FirstChild == nil || find(n, 100, IsBlock) != nil {
+		return
+	}
+	surround(n, "(", ")")
+	n.Parent.InsertBefore(textNode(" "), n)
 }
 
 // IsHeading says that n is one of h1 to h6.
@@ -240,11 +340,31 @@ func (p *pass) contentButton(n *html.Node, a *attrs) bool {
 			break
 		}
 		if IsHeading(up) || up.DataAtom == atom.Dt || up.DataAtom == atom.Summary {
-			return !permalinkClass(a.class) && visibleLetters(n, 2)
+			return !permalinkClass(a.class) && visibleLetters(n, 2) && (expands || !besideText(n, up))
 		}
 		up = up.Parent
 	}
+	if expands && !popup && visibleLetters(n, 3) {
+		if next := nextElement(n); next != nil && next.DataAtom != atom.Ul && next.DataAtom != atom.Nav && next.DataAtom != atom.Button {
+			if _, ok := p.controlled[Attr(next, "id")]; ok {
+				return true // it names what follows
+			}
+		}
+	}
 	return expands && !popup && visibleLetters(n, 12) || visibleLetters(n, 60)
+}
+
+// besideText says that there is text in top beside n.
+func besideText(n, top *html.Node) bool {
+	bound := 100
+	for c := top.FirstChild; c != nil && bound > 0; {
+		bound--
+		if c.Type == html.TextNode && strings.Trim(c.Data, " \t\r\n\f") != "" {
+			return true
+		}
+		c = following(c, top, c != n && visibleByNature(c))
+	}
+	return false
 }
 
 // visibleLetters says that the text under n has at least so many characters.
@@ -296,9 +416,20 @@ func (p *pass) noteLink(n *html.Node, frag string) {
 	if c := n.FirstChild; !is && c != nil && c == n.LastChild && c.DataAtom == atom.Sup {
 		is = true
 	}
+	is = is || plainNote(s, frag)
 	if is && noteLabel(s) != "" {
 		p.refs = append(p.refs, ref{n, unescapeFragment(frag)})
 	}
+}
+
+// plainNote says that a link that nothing marks is a reference: Word writes
+// <a href="#_ftn1">[1]</a>, and only the names tell.
+func plainNote(s, frag string) bool {
+	if strings.Trim(s, "[]()0123456789") != "" || strings.Contains(frag, "ref") {
+		return false
+	}
+	frag = strings.ToLower(frag[:min(len(frag), 24)])
+	return strings.HasPrefix(frag, "_ftn") || strings.HasPrefix(frag, "_edn") || strings.HasPrefix(frag, "ftn") || strings.HasPrefix(frag, "fn") || strings.HasPrefix(frag, "footnote") || strings.HasPrefix(frag, "endnote")
 }
 
 func noteClass(class string) bool {
@@ -350,6 +481,19 @@ func (p *pass) notes() {
 	for _, r := range p.refs {
 		if note := want[r.id]; note != nil && r.link.Parent != nil && !inside(r.link, note) {
 			setAttr(r.link, "data-noteref", Attr(note, "id"))
+			bare := r.link // Markdown has brackets of its own
+			for bare.Parent.DataAtom == atom.Sup && bare.Parent.FirstChild == bare && bare.Parent.LastChild == bare {
+				bare = bare.Parent
+			}
+			before, after := bare.PrevSibling, bare.NextSibling
+			if before != nil && after != nil && before.Type == html.TextNode && after.Type == html.TextNode && strings.HasSuffix(before.Data, "[") && strings.HasPrefix(after.Data, "]") {
+				before.Data, after.Data = before.Data[:len(before.Data)-1], after.Data[1:]
+				for _, t := range [...]*html.Node{before, after} {
+					if t.Data == "" {
+						t.Parent.RemoveChild(t)
+					}
+				}
+			}
 		}
 	}
 }

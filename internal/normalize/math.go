@@ -167,11 +167,13 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 		return false
 	}
 	if n.Data == "mjx-container" || n.Data == "mjx-assistive-mml" {
-		m := find(n, mathFar, isMath)
-		if m == nil {
-			return false
+		var tex string
+		var block bool
+		if m := find(n, mathFar, isMath); m != nil {
+			tex, block = p.mathTeX(m)
+		} else { // a drawing that says what it draws
+			tex = p.texAttr(n)
 		}
-		tex, block := p.mathTeX(m)
 		if tex == "" {
 			return false
 		}
@@ -188,6 +190,14 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 				p.formula(n, tex, block || strings.Contains(a.class, "display") || strings.Contains(a.class, "block"))
 				return true
 			}
+		} else if tex := p.texAttr(n); tex != "" {
+			p.formula(n, tex, strings.Contains(a.class, "display") || strings.Contains(a.class, "block"))
+			return true
+		}
+	case hasToken(a.class, "ql-formula"):
+		if tex := p.cleanTeX(Attr(n, "data-value")); tex != "" {
+			p.formula(n, tex, false)
+			return true
 		}
 	case hasToken(a.class, "mwe-math-element"):
 		var tex string
@@ -244,6 +254,25 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 		}
 	}
 	return false
+}
+
+// texAttr gives the TeX that n, or the first element in it that has any, keeps in
+// an attribute.
+func (p *pass) texAttr(n *html.Node) string {
+	tex := ""
+	look := func(c *html.Node) bool {
+		for i := range c.Attr {
+			switch c.Attr[i].Key {
+			case "data-latex", "data-tex":
+				tex = p.cleanTeX(c.Attr[i].Val)
+			}
+		}
+		return tex != ""
+	}
+	if !look(n) {
+		find(n, mathNear, look)
+	}
+	return tex
 }
 
 func scriptFollows(n *html.Node) bool {

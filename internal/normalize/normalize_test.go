@@ -404,7 +404,7 @@ var (
 	allowedAttr = map[string]bool{
 		"id": true, "class": true, "role": true, "itemprop": true, "itemtype": true, "rel": true, "title": true, "aria-label": true, "lang": true, "dir": true,
 		"datetime": true, "href": true, "src": true, "alt": true, "colspan": true, "rowspan": true, "scope": true, "start": true, "value": true, "type": true,
-		"checked": true, "open": true, "data-math": true, "data-lang": true, "data-private": true, "data-noteref": true,
+		"checked": true, "open": true, "reversed": true, "data-math": true, "data-lang": true, "data-private": true, "data-noteref": true,
 	}
 	refused = map[atom.Atom]bool{
 		atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Svg: true, atom.Math: true, atom.Select: true, atom.Option: true,

@@ -101,7 +101,7 @@ func (p *pass) ground() {
 	d := readStyle(a.style)[0]
 	if p.sheet.rules != nil {
 		says, _, ground, grounded := p.sheet.seen(p.body, a.id, a.class)
-		d = says[0].over(d).over(says[1])
+		d = cascade(says[0], d, says[1])
 		if k := p.sheet.rules["html"]; k != nil && k.paint && d.set&propGround == 0 && !grounded {
 			d.set |= propGround
 			d.bg = k.bg
@@ -115,7 +115,7 @@ func (p *pass) ground() {
 	if d.set == 0 && a.ground == "" {
 		return
 	}
-	p.draw(p.body, &attrs{ground: a.ground}, &d, d.set, 0, colour{}, false)
+	p.draw(p.body, &attrs{ground: a.ground}, &d, d.set, 0, colour{}, false, "")
 }
 
 // head looks at the whole document once for what must be known beforehand: the
@@ -259,6 +259,12 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 	case decoration:
 		return skip(n)
 	}
+	if p.tinted {
+		if how, ok := p.paint[len(p.paint)-1].faint(); ok && p.whole(n, how) {
+			p.hide(n, &p.res.HiddenText, how)
+			return skip(n)
+		}
+	}
 	if p.enterMath(n, &a) {
 		return n, false
 	}
@@ -305,6 +311,12 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 		p.enterRow()
 	case atom.Td, atom.Th:
 		p.enterCell(n)
+	case atom.Span:
+		if a.role == "heading" && n.Parent.DataAtom != atom.P && (IsBlock(n.Parent) || n.Parent == p.body) {
+			rename(n, headingAtom(Attr(n, "aria-level")))
+		} else if a.class != "" && sideNote(a.class) {
+			p.setApart(n)
+		}
 	case atom.Div, atom.P:
 		if a.role == "heading" && n.DataAtom == atom.Div {
 			rename(n, headingAtom(Attr(n, "aria-level")))

@@ -705,8 +705,8 @@ func (s *sheet) seen(n *html.Node, id, class string) (says rules, shown property
 		})
 	}
 	for _, ru := range s.matched {
-		says[0] = says[0].over(ru.says[0])
-		says[1] = says[1].over(ru.says[1])
+		says[0].put(&ru.says[0])
+		says[1].put(&ru.says[1])
 	}
 	return says, shown, ground, grounded
 }

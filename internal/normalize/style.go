@@ -43,11 +43,17 @@ type declared struct {
 	fg, bg   colour
 }
 
-// over gives d with what o says in its place.
-func (d declared) over(o declared) declared {
-	if o.set == 0 {
-		return d
+// cascade puts blocks over each other, the last uppermost.
+func cascade(all ...declared) declared {
+	d := all[0]
+	for i := range all[1:] {
+		d.put(&all[i+1])
 	}
+	return d
+}
+
+// put has what o says in the place of what d says.
+func (d *declared) put(o *declared) {
 	d.hid = d.hid&^o.set | o.hid&o.set
 	d.set |= o.set
 	if o.set&propColour != 0 {
@@ -56,11 +62,10 @@ func (d declared) over(o declared) declared {
 	if o.set&propGround != 0 {
 		d.bg = o.bg
 	}
-	return d
 }
 
 // gone says that an element is not there, or out of the picture, and how.
-func (d declared) gone() (How, bool) {
+func (d *declared) gone() (How, bool) {
 	switch h := d.hid; {
 	case h&(propDisplay|propContent) != 0:
 		return HowStyle, true
@@ -74,10 +79,10 @@ func (d declared) gone() (How, bool) {
 }
 
 // placed says that the element's offsets count.
-func (d declared) placed() bool { return d.set&propPosition != 0 && d.hid&propPosition == 0 }
+func (d *declared) placed() bool { return d.set&propPosition != 0 && d.hid&propPosition == 0 }
 
 // unseen says that an element takes up its place and is not seen.
-func (d declared) unseen() (How, bool) {
+func (d *declared) unseen() (How, bool) {
 	switch {
 	case d.hid&propVisible != 0:
 		return HowStyle, true

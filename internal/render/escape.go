@@ -72,7 +72,8 @@ func (w *writer) escape(s string, spaced bool) {
 		case '|':
 			esc = w.cell
 		case '#':
-			esc = w.heading != nil && prev == 0 || w.heading != nil && prev == '#' && strings.Trim(s[:i], "#") == ""
+			// Only signs at the heading's end would be taken for its own.
+			esc = w.heading != nil && (prev == 0 || prev == '#' && strings.Trim(s[:i], "#") == "") && strings.Trim(s[i:], "#") == ""
 		}
 		if esc && c == '~' && w.deleting() { // a tilde before ~~ would keep it from closing, escaped or not
 			w.out = append(append(w.out, s[start:i]...), "&#126;"...)

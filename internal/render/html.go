@@ -161,6 +161,14 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 				if at.Val != "" && len(at.Val) < 10 && strings.Trim(at.Val, "0123456789") == "" {
 					w.attr(at.Key, at.Val)
 				}
+			case "type":
+				if n.DataAtom == atom.Ol && (at.Val == "a" || at.Val == "A" || at.Val == "i" || at.Val == "I") {
+					w.attr("type", at.Val)
+				}
+			case "reversed":
+				if n.DataAtom == atom.Ol {
+					w.out = append(w.out, " reversed"...)
+				}
 			}
 		}
 		w.out = append(w.out, '>')

@@ -56,18 +56,7 @@ func (w *writer) table(n *html.Node) {
 func measure(n *html.Node) grid {
 	var g grid
 	cells := 0
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		switch c.DataAtom {
-		case atom.Tr:
-			g.rows = append(g.rows, c)
-		case atom.Thead, atom.Tbody, atom.Tfoot:
-			for r := c.FirstChild; r != nil; r = r.NextSibling {
-				if r.DataAtom == atom.Tr {
-					g.rows = append(g.rows, r)
-				}
-			}
-		}
-	}
+	g.rows = rowsOf(n)
 	kept := g.rows[:0]
 	limit := columnsMax
 	for _, r := range g.rows {
@@ -130,6 +119,36 @@ func measure(n *html.Node) grid {
 	}
 	g.down = make([]int, g.cols)
 	return g
+}
+
+// rowsOf gives the rows of a table as they are shown: the head first, the foot
+// last, wherever they stand.
+func rowsOf(n *html.Node) (rows []*html.Node) {
+	var foot []*html.Node
+	head := 0
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch c.DataAtom {
+		case atom.Tr:
+			rows = append(rows, c)
+		case atom.Thead, atom.Tbody, atom.Tfoot:
+			var part []*html.Node
+			for r := c.FirstChild; r != nil; r = r.NextSibling {
+				if r.DataAtom == atom.Tr {
+					part = append(part, r)
+				}
+			}
+			switch {
+			case c.DataAtom == atom.Tfoot && foot == nil:
+				foot = part
+			case c.DataAtom == atom.Thead && head == 0 && len(part) > 0:
+				head = len(part)
+				rows = append(part, rows...)
+			default:
+				rows = append(rows, part...)
+			}
+		}
+	}
+	return append(rows, foot...)
 }
 
 func isCell(c *html.Node) bool { return c.DataAtom == atom.Td || c.DataAtom == atom.Th }

@@ -1078,19 +1078,19 @@ func (w *writer) lines(s string) {
 	}
 }
 
-// list writes a list whose items are on lines that follow each other.
+// list writes a list whose items are on lines that follow each other. One that
+// counts in letters, or below nothing, has no sign in Markdown: its items are
+// paragraphs that begin with what they are called by.
 func (w *writer) list(n *html.Node) {
 	ordered := n.DataAtom == atom.Ol
-	number := 1
+	number, step, style := 1, 1, byte(0)
 	if ordered {
-		if v, err := strconv.Atoi(normalize.Attr(n, "start")); err == nil && v >= 0 && v < 1e9 {
-			number = v
-		}
+		number, step, style = counting(n)
 	}
 	// A list in an item follows its text closely, unless it could not
 	// interrupt it.
 	breaks := 2
-	if p := n.Parent; p != nil && p.DataAtom == atom.Li && (!ordered || number == 1) {
+	if p := n.Parent; p != nil && (p.DataAtom == atom.Li || p.DataAtom == atom.Dd) && (!ordered || number == 1 && style == 0) {
 		breaks = 1
 	}
 	w.startBlock(breaks)
@@ -1112,7 +1112,7 @@ func (w *writer) list(n *html.Node) {
 			continue
 		}
 		if ordered {
-			if v, err := strconv.Atoi(normalize.Attr(c, "value")); err == nil && v >= 0 && v < 1e9 {
+			if v, err := strconv.Atoi(normalize.Attr(c, "value")); err == nil && v > -numberMax && v < numberMax {
 				number = v
 			}
 		}
@@ -1120,13 +1120,24 @@ func (w *writer) list(n *html.Node) {
 			w.startBlock(1)
 			w.footnote(c, fn)
 			first = true
-			number++
+			number += step
 			continue
 		}
 		sign := string(marker) + " "
 		if ordered {
-			sign = strconv.Itoa(number) + string(dot) + " "
-			number++
+			if label := countLabel(number, style); label != "" && !w.plain && !w.cell {
+				w.startBlock(2)
+				w.labelled(c, label)
+				w.startBlock(2)
+				first = true
+				number += step
+				continue
+			} else if label != "" {
+				sign = label + ". "
+			} else {
+				sign = strconv.Itoa(number) + string(dot) + " "
+			}
+			number += step
 		}
 		w.endText()
 		if !first && w.want > 0 {
@@ -1136,7 +1147,7 @@ func (w *writer) list(n *html.Node) {
 		if w.item(c, sign) {
 			first = false
 		}
-		if number >= 1e9 {
+		if number >= numberMax {
 			number = 0
 		}
 	}
@@ -1148,6 +1159,74 @@ func (w *writer) list(n *html.Node) {
 		w.lastList = lastList{end: len(w.out), segs: len(w.segs), marker: used}
 	}
 	w.startBlock(breaks)
+}
+
+// numberMax is the first number that CommonMark does not take before an item.
+const numberMax = 1e9
+
+// counting says how an ordered list counts: from where, by which step, and in
+// which letters (0 for digits).
+func counting(n *html.Node) (number, step int, style byte) {
+	number, step = 1, 1
+	if normalize.HasAttr(n, "reversed") {
+		step, number = -1, 0
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if c.DataAtom == atom.Li {
+				number++
+			}
+		}
+	}
+	if v, err := strconv.Atoi(normalize.Attr(n, "start")); err == nil && v > -numberMax && v < numberMax {
+		number = v
+	}
+	if t := normalize.Attr(n, "type"); t == "a" || t == "A" || t == "i" || t == "I" {
+		style = t[0]
+	}
+	return number, step, style
+}
+
+// countLabel gives what an item is called by that has no sign in Markdown, ""
+// for one that has.
+func countLabel(number int, style byte) string {
+	switch {
+	case number < 0:
+		return "−" + strconv.Itoa(-number)
+	case style == 0 || number == 0 || number > 3999:
+		return ""
+	}
+	label := ""
+	if style|0x20 == 'a' {
+		for v := number; v > 0; v = (v - 1) / 26 {
+			label = string(rune('a'+(v-1)%26)) + label
+		}
+	} else {
+		v := number
+		for _, d := range romans {
+			for ; v >= d.value; v -= d.value {
+				label += d.sign
+			}
+		}
+	}
+	if style < 'a' {
+		label = strings.ToUpper(label)
+	}
+	return label
+}
+
+var romans = [...]struct {
+	value int
+	sign  string
+}{
+	{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"},
+}
+
+// labelled writes an item as paragraphs, the first of which begins with its
+// label.
+func (w *writer) labelled(n *html.Node, label string) {
+	w.push(label+". ", "")
+	w.children(n)
+	w.endText()
+	w.pop()
 }
 
 // item writes one item behind its sign and says whether there was anything to
