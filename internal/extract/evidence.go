@@ -40,6 +40,7 @@ type sight struct {
 	textareas int
 	pictures  int
 	drawings  int
+	captions  int // texts in drawings
 	frames    int
 	code      int
 
@@ -61,8 +62,11 @@ func observe(root *html.Node) *sight {
 			continue
 		}
 		if n.Namespace != "" {
-			if n.DataAtom == atom.Svg {
+			switch n.Data {
+			case "svg":
 				s.drawings++
+			case "text":
+				s.captions++
 			}
 			continue
 		}
@@ -105,7 +109,7 @@ func observe(root *html.Node) *sight {
 		case atom.Form:
 			s.note(attr(n, "action"))
 		case atom.Img, atom.Picture, atom.Video, atom.Audio, atom.Object, atom.Embed:
-			if w := attr(n, "width"); w != "0" && w != "1" {
+			if w := attr(n, "width"); w != "0" && w != "1" && !isBeside(n) {
 				s.pictures++
 			}
 		case atom.Iframe, atom.Frame:
@@ -118,7 +122,7 @@ func observe(root *html.Node) *sight {
 		case atom.Code:
 			s.code++
 		case atom.Div, atom.Main, atom.Section, atom.Article, 0:
-			if mounts < maxMountsSeen && (n.DataAtom == 0 || attr(n, "id") != "" || isReactRoot(n)) {
+			if mounts < maxMountsSeen && (n.DataAtom == 0 || attr(n, "id") != "" || isMarkedRoot(n)) {
 				mounts++
 				s.mount(n)
 			}
@@ -207,13 +211,20 @@ func isBeside(n *html.Node) bool {
 	return false
 }
 
-// isReactRoot says that an element is where React rendered to before it had
-// ids of its own.
-func isReactRoot(n *html.Node) bool { return hasAttr(n, "data-reactroot") || hasAttr(n, "ng-app") }
+// isMarkedRoot says that an element has an attribute by which a framework finds
+// where to render to.
+func isMarkedRoot(n *html.Node) bool {
+	for i := range n.Attr {
+		if k := n.Attr[i].Key; strings.HasPrefix(k, "data-react") || strings.HasPrefix(k, "data-vue") || k == "ng-app" || k == "data-ng-app" || k == "ng-view" || k == "ui-view" {
+			return true
+		}
+	}
+	return false
+}
 
 // mount judges whether an element waits for a script to fill it.
 func (s *sight) mount(n *html.Node) {
-	known := n.DataAtom == 0 && (strings.Contains(n.Data, "-") || n.Data == "app" || n.Data == "root") || isMount(attr(n, "id"))
+	known := n.DataAtom == 0 && (strings.Contains(n.Data, "-") || n.Data == "app" || n.Data == "root") || isMount(attr(n, "id")) || isMarkedRoot(n)
 	if n.DataAtom == 0 && !known {
 		return
 	}

@@ -21,12 +21,16 @@ const (
 	markGuard
 	// markCaptcha is a captcha to solve, wherever it stands.
 	markCaptcha
+	// markWidget is the place of one in the page.
+	markWidget
 	// markManager is of a manager of consent.
 	markManager
 	// markBundle is of a script that builds a page.
 	markBundle
 	// markStats is of a script that only counts visitors.
 	markStats
+	// markLoading is a class of what shows that something is being loaded.
+	markLoading
 	// markMissing is a class of pages that say that there is no page.
 	markMissing
 )
@@ -98,11 +102,10 @@ func markOf(name string) (m mark, ok bool) {
 		return mark{markGuard, "Anubis"}, true
 	case "wordfence":
 		return mark{markGuard, "Wordfence"}, true
-	case "captcha-container", "nocaptcha", "tencentcaptcha", "tcaptcha", "smart-captcha", "smartcaptcha", "g-recaptcha", "recaptcha",
-		"grecaptcha", "h-captcha", "hcaptcha", "frc-captcha", "friendlycaptcha", "geetest", "funcaptcha", "arkoselabs", "mtcaptcha",
-		"altcha-widget", "cap-widget":
+	case "captcha-container", "nocaptcha", "tencentcaptcha", "tcaptcha", "smartcaptcha", "recaptcha",
+		"grecaptcha", "hcaptcha", "friendlycaptcha", "geetest", "funcaptcha", "arkoselabs":
 		return mark{markCaptcha, ""}, true
-	case "cf-turnstile", "turnstile":
+	case "turnstile":
 		return mark{markCaptcha, "Cloudflare"}, true
 	case "onetrust", "otsdkstub", "didomi", "didomi-host", "usercentrics", "usercentrics-root", "sourcepoint", "sp_message", "sp-message",
 		"privacy-mgmt", "quantcast", "cookiebot", "cybotcookiebotdialog", "consentmanager", "trustarc", "truste", "iubenda", "klaro",
@@ -113,6 +116,11 @@ func markOf(name string) (m mark, ok bool) {
 		"_nuxt", "flutter_bootstrap", "flutter", "_framework", "blazor", "__next_data__", "__nuxt__", "__initial_state__",
 		"__vite_plugin_react_preamble_installed__", "unityloader", "ember":
 		return mark{markBundle, ""}, true
+	case "spinner", "loader", "loading", "preloader", "skeleton", "skeletons", "placeholder", "shimmer", "spinner-border", "lds-ring", "lds-ellipsis", "loading-spinner", "splash", "splash-screen",
+		"page-loader", "app-loader", "app-loading", "placeholder-glow", "loading-indicator", "loading-screen":
+		return mark{markLoading, ""}, true
+	case "g-recaptcha", "h-captcha", "frc-captcha", "smart-captcha", "cf-turnstile", "mtcaptcha", "altcha-widget", "cap-widget":
+		return mark{markWidget, ""}, true
 	case "gtag", "gtm", "googletagmanager", "google-analytics", "googleanalyticsobject", "datalayer", "matomo", "piwik", "plausible",
 		"cloudflareinsights", "fbevents", "hotjar", "adsbygoogle", "umami", "segment":
 		return mark{markStats, ""}, true

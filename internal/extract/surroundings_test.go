@@ -93,7 +93,7 @@ func TestTheLinkHeaderSpeaksForAnyKind(t *testing.T) {
 		Licence:      "https://creativecommons.org/publicdomain/zero/1.0/",
 		Feeds:        []sift.Feed{{Title: "Café", URL: "https://www.shop.example/feed", Type: "application/atom+xml"}},
 		Translations: []sift.Translation{{Language: "de", URL: "https://www.shop.example/de.json"}},
-		Breadcrumbs:  []sift.Link{}, Authors: []string{}, Outline: []sift.Heading{}, Outbound: []sift.Outbound{},
+		Breadcrumbs:  []sift.Link{}, Authors: []string{}, Outline: []sift.Heading{}, Outbound: []sift.Outbound{}, Cut: []string{},
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)

@@ -86,10 +86,11 @@ type clue struct {
 var clues = [...]clue{
 	{wallCheck, 60, "a name in scripts or ids that only bot checks have", func(s *scene) bool { return s.has(markCheck) }},
 	{wallCheck, 25, "a name of a maker of bot checks, which real pages have too", func(s *scene) bool { return !s.has(markCheck) && s.has(markGuard) }},
-	{wallCheck, 35, "such a name, and nothing else at all", func(s *scene) bool {
-		return !s.has(markCheck) && s.has(markGuard) && s.whole == 0 && s.menu == 0 && !s.known && !s.empty && s.pictures == 0
+	{wallCheck, 35, "such a name or a captcha, and nothing else at all", func(s *scene) bool {
+		return !s.has(markCheck) && (s.has(markGuard) || s.has(markCaptcha) || s.has(markWidget) || s.marks.hint) && s.whole == 0 && s.menu == 0 && !s.known && !s.empty && s.pictures == 0
 	}},
-	{wallCheck, 25, "a captcha", func(s *scene) bool { return s.has(markCaptcha) || s.marks.hint }},
+	{wallCheck, 25, "a captcha", func(s *scene) bool { return s.has(markCaptcha) || s.has(markWidget) || s.marks.hint }},
+	{wallCheck, 25, "its place in the page, and nothing to fill in", func(s *scene) bool { return s.has(markWidget) && s.fields+s.passwords == 0 }},
 	{wallCheck, 30, "the title speaks of a check", func(s *scene) bool { return s.titled[wallCheck] }},
 	{wallCheck, 15, "a heading speaks of a check and the title does not", func(s *scene) bool { return s.headed[wallCheck] && !s.titled[wallCheck] }},
 	{wallCheck, 40, "a sentence speaks of a check to its reader", func(s *scene) bool { return s.says[wallCheck] > 0 }},
@@ -174,6 +175,11 @@ var clues = [...]clue{
 	{wallMissing, 35, "the title says that there is no page", func(s *scene) bool { return s.titled[wallMissing] }},
 	{wallMissing, 35, "a heading says that there is no page", func(s *scene) bool { return s.headed[wallMissing] }},
 	{wallMissing, 30, "a sentence or heading says what is missing", func(s *scene) bool { return s.says[wallMissing]+s.missing > 0 }},
+	{wallMissing, 25, "title or heading say it, and all of over 30 letters fit", func(s *scene) bool {
+		return (s.titled[wallMissing] || s.headed[wallMissing]) && s.alien[wallMissing] <= 20 && s.kin[wallMissing] > 30 && s.says[wallMissing] == 0 && s.missing == 0
+	}},
+	{wallMissing, 20, "a sentence says it, and at most 15 letters say something else", func(s *scene) bool { return s.says[wallMissing] > 0 && s.alien[wallMissing] <= 15 }},
+	{wallMissing, 15, "title or heading speak of an error", func(s *scene) bool { return (s.title|s.heading)&cueError != 0 }},
 	{wallMissing, 45, "crawlers are told the status 404", func(s *scene) bool { return s.told404 }},
 	{wallMissing, 25, "a class of such pages", func(s *scene) bool { return s.has(markMissing) }},
 	{wallMissing, 35, "a redirect led to an address of such pages", func(s *scene) bool { return s.at.redirected && s.at.toMissing && !s.at.own }},
@@ -202,7 +208,7 @@ var clues = [...]clue{
 	{wallShell, 35, "an element that scripts fill is empty", func(s *scene) bool { return s.known }},
 	{wallShell, 20, "else an element with an id is empty, and there is no text", func(s *scene) bool { return !s.known && s.empty && s.silent() }},
 	{wallShell, 20, "there are scripts that do more than count", func(s *scene) bool { return s.marks.paints > 0 }},
-	{wallShell, 10, "one is a module, or called as those that build pages are", func(s *scene) bool { return s.module || s.marks.bundles > 0 }},
+	{wallShell, 15, "one is a module, or called as those that build pages are", func(s *scene) bool { return s.module || s.marks.bundles > 0 }},
 	{wallShell, 20, "the body has nothing but scripts", func(s *scene) bool {
 		return s.parts <= 2 && s.pictures+s.frames == 0 && s.silent() && s.marks.paints > 0
 	}},
@@ -211,7 +217,9 @@ var clues = [...]clue{
 	{wallShell, 15, "the page asks for JavaScript", func(s *scene) bool { return s.asksScripts }},
 	{wallShell, 25, "it does, and says nothing else", func(s *scene) bool { return s.asksScripts && s.silent() }},
 	{wallShell, 25, "the page says that something is loading", func(s *scene) bool { return s.loading }},
+	{wallShell, 15, "a class of what shows that something is loading, and there is no text", func(s *scene) bool { return s.has(markLoading) && s.silent() }},
 	{wallShell, -30, "there are pictures or frames, and nothing that waits for scripts", func(s *scene) bool { return s.pictures+s.frames > 0 && !s.known && !s.asksAside }},
+	{wallShell, -40, "there is text in drawings", func(s *scene) bool { return s.captions > 0 }},
 	{wallShell, -40, "there is a form to fill in", func(s *scene) bool { return s.fields+s.passwords > 0 }},
 	{wallShell, -25, "over 12 letters say something else", func(s *scene) bool { return s.alien[wallShell] > 12 }},
 	{wallShell, -40, "over 40 letters say something else", func(s *scene) bool { return s.alien[wallShell] > 40 }},
@@ -268,6 +276,9 @@ func fits(c cue, size int) (is [wallCount]bool) {
 	return is
 }
 
+// longHeading is more than a title: a heading that is the message itself.
+const longHeading = 40
+
 // longestTitle is how long a title or heading is at most that says no more than
 // that there is no page, in letters.
 const longestTitle = 90
@@ -284,6 +295,10 @@ func titleSays(folded []byte, size int) (is [wallCount]bool) {
 		return is
 	}
 	is = speaksOf(c, size)
+	if c&cueGuard != 0 {
+		_, guarding := cuesOf(folded, cueGuard|cueAdvice|cueWait)
+		is[wallCheck] = is[wallCheck] || 5*guarding >= 4*len(folded)
+	}
 	is[wallConsent] = is[wallConsent] || c&(cueAgree|cueGoOn) != 0 || c&cuePrivacy != 0 && (c&cuePerson != 0 || size <= 24) || c&cueCookies != 0 && size <= 24
 	is[wallLogin] = is[wallLogin] || c&cueLogin != 0 && size <= 50
 	// What it says of the page is most of what it says.
@@ -371,6 +386,10 @@ func (s *scene) readTitle(title string) {
 // weigh adds up what is said of each wall, and what of anything else. The
 // remarks behind the first said ones are of noscript elements.
 func (s *scene) weigh(said int) {
+	for i := range s.list[:said] {
+		m := &s.list[i]
+		s.asksScripts = s.asksScripts || speaksOf(m.cues, m.whole)[wallShell]
+	}
 	for i := range s.list {
 		m := &s.list[i]
 		is := speaksOf(m.cues, m.whole)
@@ -391,6 +410,9 @@ func (s *scene) weigh(said int) {
 		if heading && is[wallMissing] {
 			s.missing++
 		}
+		if heading && is[wallCheck] && m.whole > longHeading {
+			s.says[wallCheck]++
+		}
 		if !heading {
 			for w := range is {
 				if is[w] {
@@ -398,7 +420,6 @@ func (s *scene) weigh(said int) {
 				}
 			}
 		}
-		s.asksScripts = s.asksScripts || is[wallShell]
 		s.loading = s.loading || m.loads && m.whole <= 60
 		s.describes = s.describes || m.cues&cueDescribes != 0
 		s.noHits = s.noHits || m.cues&cueNoHits != 0
@@ -411,7 +432,7 @@ func (s *scene) weigh(said int) {
 		quoted := s.fromNoscript(m, said)
 		for w, ok := range fits(m.cues, m.whole) {
 			switch {
-			case ok || quoted || wall(w) == wallShell && m.loads:
+			case ok || quoted, wall(w) == wallShell && (m.loads || s.asksScripts && m.cues&(cueTurnOn|cueAdvice) != 0 && m.whole <= 60):
 				s.kin[w] += m.whole
 			default:
 				s.alien[w] += m.size
