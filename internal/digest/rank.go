@@ -286,9 +286,9 @@ func (r *ranking) scorer() *scorer {
 	}
 }
 
-// rate gives, for each question in one, how well the passage fits, from 0 to 1,
-// and which share of its words it has. Both are overwritten by the next call.
-func (s *scorer) rate(c *candidate) (of, share []float64) {
+// rate gives, for each question in one, how well the passage fits, from 0 to 1. It
+// is overwritten by the next call.
+func (s *scorer) rate(c *candidate) []float64 {
 	r := s.r
 	clear(s.of)
 	clear(s.share)
@@ -335,7 +335,7 @@ func (s *scorer) rate(c *candidate) (of, share []float64) {
 		s.share[a] /= max(r.total[a], math.SmallestNonzeroFloat64)
 		s.of[a] = s.of[a] / max(r.ideal[a], math.SmallestNonzeroFloat64) * math.Pow(s.share[a], coverPower)
 	}
-	return s.of, s.share
+	return s.of
 }
 
 // covers notes that the passage has a term.
@@ -358,7 +358,7 @@ func (r *ranking) best(ctx context.Context, n int) ([]scored, error) {
 				return nil, err
 			}
 		}
-		of, _ := s.rate(&r.candidates[i])
+		of := s.rate(&r.candidates[i])
 		for a, v := range of {
 			base[i] = max(base[i], float32(v))
 			tops[a].add(i, v, n)
@@ -425,7 +425,7 @@ func (t *top) add(index int, value float64, n int) {
 // around it.
 func (r *ranking) close(s *scorer, i int, base []float32) scored {
 	c := &r.candidates[i]
-	of, _ := s.rate(c)
+	of := s.rate(c)
 	out := scored{candidate: *c, index: i, of: slices.Clone(of), sure: r.shares(s.cover)}
 	near := r.nearness(c)
 	aside := 0.0
