@@ -220,6 +220,9 @@ func (ix *index) prune(root int32, mask role, a about) {
 			continue
 		}
 		sure := bad&roleDialog != 0 || bad&(roleNav|roleFooter) != 0 && c.text < page.text/5*4 || bad&roleComments != 0
+		if bad&roleNav != 0 && c.link > c.text/10*9 && c.text-c.link < (page.text-page.link)/4 {
+			sure = true // a menu, however long it is beside a short page
+		}
 		sure = sure && !ix.hasTitle(i)
 		if sure || c.prose <= page.prose/2 && c.text < page.text/2 {
 			c.drop = true

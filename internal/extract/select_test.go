@@ -41,6 +41,11 @@ func TestTheMainContentIsKeptAndTheRestLeftOut(t *testing.T) {
 			[]string{"Title", "pump station"}, []string{"Logo", "Link 3", "Popular", "Imprint"},
 		},
 		{
+			"a menu many times longer than the page", "https://a.example/",
+			"<nav>" + links(200) + "</nav><div role=main><h1>Paddles</h1><p>A paddle lets water through the gate.</p><p>Never raise both at once.</p></div>",
+			[]string{"Paddles", "lets water through", "Never raise both"}, []string{"Link 3"},
+		},
+		{
 			"the opening stands in a part of its own", "",
 			"<div class=wrap><div class=hero><div class=lead><h1>Tunnel</h1><p>Few have seen its mouth.</p></div></div><div class=columns><div class=col>" + article(9) + "</div><div class=side><h3>More</h3>" + links(4) + "</div></div></div>",
 			[]string{"Tunnel", "Few have seen its mouth.", "pump station"}, []string{"Link 2"},

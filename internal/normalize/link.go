@@ -266,6 +266,9 @@ func chrome(n *html.Node, a *attrs) bool {
 					}
 					return true
 				}
+				if t == "headerlink" && n.Parent != nil && !IsHeading(n.Parent) && permalinkSign(n) { // Sphinx: behind a term or a caption
+					return true
+				}
 			}
 		}
 		return false
