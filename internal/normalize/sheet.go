@@ -777,23 +777,29 @@ func (r *cssReader) prelude() (string, byte) {
 				s = dropCSSComments(s)
 			}
 			return s, c
-		case '"', '\'':
-			r.str()
-		case '\\':
-			r.i += 2
-		case '/':
-			if strings.HasPrefix(r.s[r.i:], "/*") {
-				comments = true
-				r.comment()
-			} else {
-				r.i++
-			}
 		default:
-			r.i++
+			comments = r.step() || comments
 		}
 	}
 	r.i = len(r.s)
 	return "", 0
+}
+
+// step passes over a string, an escape, a comment, or else one byte. It says
+// whether that was a comment.
+func (r *cssReader) step() (comment bool) {
+	switch c := r.s[r.i]; {
+	case c == '"' || c == '\'':
+		r.str()
+	case c == '\\':
+		r.i += 2
+	case strings.HasPrefix(r.s[r.i:], "/*"):
+		r.comment()
+		return true
+	default:
+		r.i++
+	}
+	return false
 }
 
 func dropCSSComments(s string) string {
@@ -832,18 +838,8 @@ func (r *cssReader) body() string {
 		case ';':
 			r.i++
 			last = r.i
-		case '"', '\'':
-			r.str()
-		case '\\':
-			r.i += 2
-		case '/':
-			if strings.HasPrefix(r.s[r.i:], "/*") {
-				r.comment()
-			} else {
-				r.i++
-			}
 		default:
-			r.i++
+			r.step()
 		}
 	}
 	r.i = len(r.s)
@@ -863,18 +859,8 @@ func (r *cssReader) skip() {
 			if depth--; depth == 0 {
 				return
 			}
-		case '"', '\'':
-			r.str()
-		case '\\':
-			r.i += 2
-		case '/':
-			if strings.HasPrefix(r.s[r.i:], "/*") {
-				r.comment()
-			} else {
-				r.i++
-			}
 		default:
-			r.i++
+			r.step()
 		}
 	}
 	r.i = len(r.s)
