@@ -43,6 +43,7 @@ type sight struct {
 	captions  int // texts in drawings
 	frames    int
 	code      int
+	columns   int // headings of tables
 
 	known  bool // there is an element that is known to be filled by scripts, with nothing in it
 	empty  bool // there is an element with an id and nothing in it
@@ -121,6 +122,8 @@ func observe(root *html.Node) *sight {
 			s.drawings++
 		case atom.Code:
 			s.code++
+		case atom.Th:
+			s.columns++
 		case atom.Div, atom.Main, atom.Section, atom.Article, 0:
 			if mounts < maxMountsSeen && (n.DataAtom == 0 || attr(n, "id") != "" || isMarkedRoot(n)) {
 				mounts++

@@ -39,6 +39,8 @@ const (
 	tiny  = 200
 	short = 600
 	some  = 1200
+	// longSentence is longer than what walls say to be polite.
+	longSentence = 60
 	// largeMenu is more than the menu and foot of a page that has nothing else.
 	// What has as much may be a list of what a shop has, by another name.
 	largeMenu = 3000
@@ -63,6 +65,7 @@ type scene struct {
 	headed [wallCount]bool
 	alien  [wallCount]int // letters outside of links that say something else
 	aliens [wallCount]int // in how many sentences
+	prose  [wallCount]int // of which are as long as those of running text
 	kin    [wallCount]int // letters that fit
 	banner int            // letters that speak of consent in an element of its own
 	beside int            // letters that stand in none
@@ -116,6 +119,10 @@ var clues = [...]clue{
 	}},
 	{wallCheck, 35, "a redirect led to an address of a check", func(s *scene) bool { return s.at.redirected && s.at.toCheck && !s.at.own }},
 	{wallCheck, 25, "the request was accepted, and there is nothing to read but a script", func(s *scene) bool { return s.status == 202 && s.silent() && s.marks.paints > 0 }},
+	{wallCheck, 30, "the title speaks of a check, and a script works on it while there is hardly anything else to read", func(s *scene) bool {
+		return s.titled[wallCheck] && s.loading && s.marks.paints > 0 && s.alien[wallCheck] <= 60 && s.fields+s.passwords == 0
+	}},
+	{wallCheck, -40, "four sentences of over 60 letters or more say something else, and no name is of a check", func(s *scene) bool { return s.prose[wallCheck] >= 4 && !s.has(markCheck) }},
 	{wallCheck, 20, "title or heading speak of a check, and all of over 60 letters fit", func(s *scene) bool {
 		return (s.titled[wallCheck] || s.headed[wallCheck]) && s.alien[wallCheck] == 0 && s.kin[wallCheck] > 60
 	}},
@@ -163,6 +170,7 @@ var clues = [...]clue{
 	{wallLogin, -50, "over 600 letters say something else", func(s *scene) bool { return s.alien[wallLogin] > short }},
 	{wallLogin, -100, "over 1200 letters say something else", func(s *scene) bool { return s.alien[wallLogin] > some }},
 	{wallLogin, -40, "two passwords, or more to fill in than a login has", func(s *scene) bool { return s.passwords > 1 || s.fields > 4 || s.textareas > 0 }},
+	{wallLogin, -40, "there is a table with headings, or four sentences of over 60 letters or more say something else", func(s *scene) bool { return s.columns > 0 || s.prose[wallLogin] >= 4 }},
 	{wallLogin, -100, "the address asked for is of a login itself", func(s *scene) bool { return s.at.own && s.at.toLogin }},
 	{wallLogin, -60, "the title speaks about such pages", (*scene).teaches},
 
@@ -192,7 +200,9 @@ var clues = [...]clue{
 	{wallMissing, -45, "only a heading says what is missing, and over 100 letters say something else", func(s *scene) bool { return s.says[wallMissing] == 0 && s.alien[wallMissing] > 100 }},
 	{wallMissing, -40, "a sentence describes such pages", func(s *scene) bool { return s.describes }},
 	{wallMissing, -40, "the page is documentation", (*scene).isManual},
-	{wallMissing, -60, "the page is the result of a search", func(s *scene) bool { return s.at.search || s.noHits }},
+	{wallMissing, -60, "the page is the result of a search, and its title does not say 404", func(s *scene) bool {
+		return s.noHits || s.at.search && (!s.titled[wallMissing] || s.title&cue404 == 0)
+	}},
 	{wallMissing, -60, "the title speaks about such pages", (*scene).teaches},
 
 	{wallUpkeep, 35, "the title says that the site is down", func(s *scene) bool { return s.titled[wallUpkeep] }},
@@ -253,7 +263,7 @@ func (s *scene) kinOf(c cue) bool {
 
 // speaksOf gives the walls of which a sentence speaks.
 func speaksOf(c cue, size int) (is [wallCount]bool) {
-	is[wallCheck] = c&cueBot != 0 || (c&(cueCheck|cueChecking) != 0 && c&cueHuman != 0 || c&cueChecking != 0 && c&cueMachine != 0) && size <= 160
+	is[wallCheck] = c&(cueBot|cueRate) != 0 || (c&(cueCheck|cueChecking) != 0 && c&cueHuman != 0 || c&cueChecking != 0 && c&cueMachine != 0) && size <= 160
 	is[wallConsent] = (c&cueCookies != 0 && c&(cueAgree|cuePrivacy|cueAds|cueGoOn|cuePerson) != 0 || c&cuePrivacy != 0 && c&cueAgree != 0) && (c&(cuePerson|cueGoOn) != 0 || size <= 40)
 	is[wallLogin] = c&cueMustLogin != 0
 	is[wallPaywall] = c&cuePaywall != 0
@@ -437,6 +447,9 @@ func (s *scene) weigh(said int) {
 			default:
 				s.alien[w] += m.size
 				s.aliens[w]++
+				if m.size > longSentence && m.in&inHeading == 0 {
+					s.prose[w]++
+				}
 			}
 		}
 	}
@@ -478,6 +491,9 @@ func (s *scene) judge() (v verdict, ok bool) {
 			by = " (" + s.marks.maker + ")"
 		}
 		v = verdict{sift.WarnChallenge, "this is a bot check (captcha or block page)" + by + ", not the page: the site answers automated readers with a challenge", sift.HintBrowser}
+		if s.kinOf(cueRate) && !s.kinOf(cueBot) && !s.has(markCheck) && !s.has(markCaptcha) && !s.has(markWidget) {
+			v = verdict{sift.WarnChallenge, "this is not the page: the site says that it gets too many requests", sift.HintRetry}
+		}
 	case wallConsent:
 		v = verdict{sift.WarnConsent, "this is a consent wall, not the page: the site shows it only after cookies are accepted or refused", sift.HintBrowser}
 	case wallLogin:

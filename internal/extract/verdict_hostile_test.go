@@ -155,7 +155,7 @@ func TestAMessageHoldsNothingOfThePage(t *testing.T) {
 func isOurs(message string) bool {
 	for _, m := range []string{
 		"this is a bot check (captcha or block page)", "this is a consent wall,", "this is a login page,", "the address asked for led to a login page:", "this is a paywall ",
-		"this page only says that what was asked for was not found (404)", "this page only says that the site is down", "this page is an empty shell that JavaScript would fill", "the body is empty",
+		"this page only says that what was asked for was not found (404)", "this page only says that the site is down", "this is not the page: the site says that it gets too many requests", "this page is an empty shell that JavaScript would fill", "the body is empty",
 	} {
 		if strings.HasPrefix(message, m) {
 			return true
