@@ -3,11 +3,16 @@ package render
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
 	"golang.org/x/net/html"
 
 	"sift.build/sift/internal/normalize"
@@ -185,7 +190,7 @@ func TestSignsThatMeetAreStillReadAsTwo(t *testing.T) {
 		`x<b>(y)</b>z`:                        "x<strong>(y)</strong>z",
 		`<b><code>a</code></b><code>b</code>`: "<strong>`a`</strong>`b`",
 		`Wow!<a href="/u">a</a>`:              `Wow\![a](https://example.com/u)`,
-		`[a<b>](x)</b>`:                       `[a<strong>]\(x)</strong>`,
+		`[a<b>](x)</b>`:                       `\[a<strong>]\(x)</strong>`,
 		`<ul><li>a</ul><ul><li>b</ul>`:        "- a\n\n+ b",
 		`<ol><li>a</ol><ol><li>b</ol>`:        "1. a\n\n1) b",
 	} {
@@ -234,6 +239,59 @@ func FuzzContent(f *testing.F) {
 			if whole.String() != r.Content {
 				t.Errorf("%s: windows do not join", mode)
 			}
+		}
+		sameHeadings(t, body)
+	})
+}
+
+// sameHeadings holds that a parser of Markdown finds the headings of what was
+// written that the writer meant to write, and no other: no text of a page can
+// make one.
+func sameHeadings(t *testing.T, body *html.Node) {
+	t.Helper()
+	doc := &sift.Document{Kind: sift.KindHTML, Main: body, Page: body}
+	outline, err := Content(doc, sift.ModeOutline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var meant, found []int
+	for _, h := range outline.Outline {
+		meant = append(meant, h.Level)
+	}
+	clean, err := Content(doc, sift.ModeClean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := []byte(clean.Content)
+	tree := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser().Parse(text.NewReader(src))
+	if err := ast.Walk(tree, func(n ast.Node, in bool) (ast.WalkStatus, error) {
+		if h, ok := n.(*ast.Heading); ok && in {
+			found = append(found, h.Level)
+		}
+		return ast.WalkContinue, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(meant, found) {
+		t.Errorf("headings of levels %v were written, %v are read in %q", meant, found, clean.Content)
+	}
+}
+
+// Whatever the content and the size of a window: windows join to the whole,
+// and none is empty or longer than was asked for.
+func FuzzWindow(f *testing.F) {
+	for i, p := range pieces {
+		f.Add(p+strings.Join(pieces[i/2:], ""), 1+3*i)
+	}
+	f.Fuzz(func(t *testing.T, content string, maxChars int) {
+		if !utf8.ValidString(content) || maxChars < 1 || maxChars > 1<<20 {
+			t.Skip()
+		}
+		if len(content) > 2000*maxChars {
+			t.Skip() // nothing new in so many windows
+		}
+		if got := strings.Join(windows(t, content, maxChars), ""); got != content {
+			t.Fatalf("windows of %d join to %q, not %q", maxChars, got, content)
 		}
 	})
 }

@@ -132,7 +132,7 @@ type note struct {
 }
 
 func newWriter(body *html.Node, plain bool) *writer {
-	w := &writer{plain: plain, closed: closed{end: -1}}
+	w := &writer{plain: plain, bol: true, closed: closed{end: -1}}
 	w.findNotes(body)
 	return w
 }
