@@ -37,8 +37,8 @@ lint: ## vet and the linters of .golangci.yml
 race: ## the race detector where concurrency lives
 	$(GO) test -race $(RACE)
 
-fuzz: ## each fuzzer for FUZZTIME (default 20s)
-	./tools/fuzz.sh $${FUZZTIME:-20s}
+fuzz: ## each fuzzer for FUZZTIME (default 20s), those that read pages for FUZZPAGES (default FUZZTIME)
+	./tools/fuzz.sh $${FUZZTIME:-20s} $${FUZZPAGES:-$${FUZZTIME:-20s}}
 
 bench: build ## throughput, latency, memory and CPU figures
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./internal/...
