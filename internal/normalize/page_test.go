@@ -343,3 +343,11 @@ func TestMathMLBecomesReadableTeX(t *testing.T) {
 		}
 	}
 }
+
+func TestPartsThatAreSentLateAreFoundWhereCommentsWereTakenOut(t *testing.T) {
+	got := inner(t, parse(t, `<main><template id="B:0"></template><div>Loading…</div><template id="B:1"></template><div>Loading…</div><p>Between</p><template id="B:2"></template></main>
+<div hidden id="S:1"><p>Second</p></div><div hidden id="S:0"><p>First</p></div><div hidden id="S:2"><p>Third</p></div>`).Body)
+	if want := `<main><div id="S:0"><p>First</p></div><div id="S:1"><p>Second</p></div><p>Between</p><div id="S:2"><p>Third</p></div></main>`; strings.ReplaceAll(got, "\n", "") != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

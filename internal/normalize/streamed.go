@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // hole takes note of a place that React will fill: <template id="B:…"> behind
@@ -37,13 +38,33 @@ func (p *pass) streamed() {
 		removeAttr(part, "hidden")
 		part.Parent.RemoveChild(part)
 		hole.Parent.InsertBefore(part, hole)
-		for c := hole.NextSibling; fallback && c != nil; { // what was shown meanwhile
-			next := c.NextSibling
-			if c.Type == html.CommentNode && strings.HasPrefix(c.Data, "/$") {
-				break
-			}
-			c.Parent.RemoveChild(c)
-			c = next
+		if fallback {
+			dropMeanwhile(hole)
 		}
 	}
+}
+
+// dropMeanwhile takes out what was shown behind a hole until its part came: all
+// up to the comment that ends it. Where a tool has taken the comments out, it
+// is the one element behind the hole.
+func dropMeanwhile(hole *html.Node) {
+	end := hole.NextSibling
+	for end != nil && (end.Type != html.CommentNode || !strings.HasPrefix(end.Data, "/$")) && !isHole(end) {
+		end = end.NextSibling
+	}
+	if end == nil || end.Type != html.CommentNode {
+		if end = nextElement(hole); end == nil || isHole(end) {
+			return
+		}
+		end = end.NextSibling
+	}
+	for c := hole.NextSibling; c != end; {
+		next := c.NextSibling
+		c.Parent.RemoveChild(c)
+		c = next
+	}
+}
+
+func isHole(n *html.Node) bool {
+	return n.DataAtom == atom.Template && (strings.HasPrefix(Attr(n, "id"), "B:") || strings.HasPrefix(Attr(n, "id"), "P:"))
 }
