@@ -12,7 +12,7 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 # with -race, which takes minutes on a slow machine, only the pipeline is here.
 RACE := ./internal/pipeline ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client ./internal/child ./internal/fanout ./internal/pdfpool ./internal/batch ./internal/archive
 
-.PHONY: build demo test check lint fmt race fuzz bench soak quality cross deps clean
+.PHONY: build demo test check lint fmt race fuzz bench soak quality train cross deps clean
 
 build: ## bin/sift
 	$(BUILD) -o bin/sift ./cmd/sift
@@ -54,6 +54,13 @@ quality: ## how well questions find their passages, beside plain BM25
 	@[ -e /usr/share/doc/debian-policy/policy.html/ch-archive.html ] && [ -e /usr/share/doc/base-passwd/users-and-groups.html ] \
 		|| ./tools/deps.sh debian-policy:debian-policy base-passwd-docs:base-passwd
 	$(GO) run ./tools/quality -documents
+
+train: ## learn the choice of the main content anew, from the pages in $$SIFT_WCXB, with figures by cross-validation
+	@/usr/bin/python3 -c 'import numpy, scipy, xgboost' 2>/dev/null || ./tools/deps.sh /nowhere:python3-numpy /nowhere:python3-scipy /nowhere:python3-xgboost
+	$(GO) run ./tools/train -data $${SIFT_WCXB:-../shared/wcxb} -rows bin/train
+	/usr/bin/python3 tools/train/train.py bin/train bin/train/models
+	cp bin/train/models/model.bin internal/maincontent/model.bin
+	$(GO) run ./tools/train -data $${SIFT_WCXB:-../shared/wcxb} -score bin/train/models
 
 cross: ## the platforms of a release
 	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/sift-linux-amd64 ./cmd/sift

@@ -15,7 +15,7 @@ import (
 )
 
 func (p *program) convertCommand() *cobra.Command {
-	var mode, base, pages, passwordFile, dir string
+	var mode, base, pages, passwordFile, dir, explain string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "convert [flags] FILE…",
@@ -32,7 +32,8 @@ that name is another file's too. Files that are there already are replaced.`,
   sift convert -o markdown *.pdf
   sift convert --pages 1-3 paper.pdf
   sift convert --base-url https://example.com/docs/ --mode links page.html
-  sift convert --json *.html > pages.jsonl`,
+  sift convert --json *.html > pages.jsonl
+  sift convert --explain=html page.html > why.html`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("no file given; name one, or \"-\" for standard input")
@@ -47,6 +48,9 @@ that name is another file's too. Files that are there already are replaced.`,
 	f.StringVar(&passwordFile, "password-file", "", "`FILE` with the password of the PDFs")
 	f.StringVarP(&dir, "output-dir", "o", "", "write each content to a file in `FOLDER` instead of standard output")
 	f.BoolVar(&asJSON, "json", false, `print one JSON envelope a line, with "file"; failures too`)
+	f.StringVar(&explain, "explain", "", "instead of the content say which blocks of the page are its main content and why, as `text` or html")
+	f.Lookup("explain").NoOptDefVal = string(app.ExplainText)
+	_ = c.RegisterFlagCompletionFunc("explain", cobra.FixedCompletions([]string{string(app.ExplainText), string(app.ExplainHTML)}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.MarkFlagDirname("output-dir")
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -65,6 +69,18 @@ that name is another file's too. Files that are there already are replaced.`,
 		var err error
 		if opts.Pages, opts.Password, err = p.pdfOptions(cmd.Context(), pages, passwordFile); err != nil {
 			return err
+		}
+		switch opts.Explain = app.Explain(explain); opts.Explain {
+		case app.ExplainNothing:
+		case app.ExplainText, app.ExplainHTML:
+			if asJSON || pages != "" || cmd.Flags().Changed("mode") {
+				return usagef("--explain is an output of its own; leave out --json, --mode and --pages")
+			}
+			if opts.Mode = sift.ModeText; opts.Explain == app.ExplainHTML {
+				opts.Mode = sift.ModeHTML // for the names of files
+			}
+		default:
+			return usagef("--explain %q: say text or html", explain)
 		}
 		out := converts{p: p, asJSON: asJSON, many: len(args) > 1}
 		if dir != "" {

@@ -18,9 +18,20 @@ type ConvertOptions struct {
 	Mode     sift.Mode
 	Pages    sift.PageRanges // of PDFs; nil: all
 	Password string          // of PDFs
+	Explain  Explain         // why the main content is what it is, instead of the content
 	// Notice is told what takes its time.
 	Notice func(string)
 }
+
+// Explain is a form of saying why the main content of a page is what it is.
+type Explain string
+
+// The forms.
+const (
+	ExplainNothing Explain = ""
+	ExplainText    Explain = "text"
+	ExplainHTML    Explain = "html"
+)
 
 // Converter turns local files into answers. It may be used from many
 // goroutines: large files take turns. Close ends it.
@@ -53,6 +64,16 @@ func (c *Converter) Convert(ctx context.Context, name string, body []byte) (*sif
 	}
 	if int64(len(body)) > limit {
 		return nil, sift.Fail(sift.CodeTooLong, "the file is longer than %s; raise [fetch] %s to read it", config.Size(limit), key)
+	}
+	if c.opts.Explain != ExplainNothing {
+		e, err := extract.Explain(ctx, extract.Input{Body: body, URL: c.opts.BaseURL, ContentType: contentType(name)})
+		if err != nil {
+			return nil, err
+		}
+		if c.opts.Explain == ExplainHTML {
+			return &sift.Answer{Content: e.HTML()}, nil
+		}
+		return &sift.Answer{Content: e.Text()}, nil
 	}
 	return c.convert.Convert(ctx, pipeline.File{
 		Body: body, BaseURL: c.opts.BaseURL, ContentType: contentType(name), Mode: c.opts.Mode,

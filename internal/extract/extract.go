@@ -74,7 +74,7 @@ func readHTML(ctx context.Context, doc *sift.Document, text []byte, in Input) er
 		return err
 	}
 	large := len(text) > largePage
-	main, fallback := selectMain(page.Body, meta.about(base), large)
+	main, fallback := mainContent(page.Body, meta, base, in.Model, large)
 	doc.Main = main
 	if large {
 		doc.Page = nil

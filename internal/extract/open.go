@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"sift.build/sift/internal/maincontent"
 	"sift.build/sift/internal/sift"
 )
 
@@ -28,6 +29,9 @@ type Input struct {
 
 	// MaxText bounds the decoded text in bytes; 0 means the constant MaxText.
 	MaxText int
+
+	// Model chooses the main content; nil is the one that the program carries.
+	Model *maincontent.Model
 }
 
 // body is an Input after everything that does not depend on its kind.
