@@ -48,6 +48,7 @@ type sight struct {
 	known  bool // there is an element that is known to be filled by scripts, with nothing in it
 	empty  bool // there is an element with an id and nothing in it
 	parts  int  // elements of the body but those that a reader cannot see
+	gate   bool // a form goes to an address of a check
 	data   bool // scripts hold what may be the page's text
 	module bool // a script is a module
 }
@@ -108,10 +109,17 @@ func observe(root *html.Node) *sight {
 				s.button(text(n))
 			}
 		case atom.Form:
-			s.note(attr(n, "action"))
+			action := attr(n, "action")
+			s.note(action)
+			if u, err := url.Parse(action[:min(len(action), maxNameSeen)]); err == nil && addressKind(u)&isCheck != 0 {
+				s.gate = true
+			}
 		case atom.Img, atom.Picture, atom.Video, atom.Audio, atom.Object, atom.Embed:
 			if w := attr(n, "width"); w != "0" && w != "1" && !isBeside(n) {
 				s.pictures++
+			}
+			if src := attr(n, "src"); strings.Contains(src, "captcha") || strings.Contains(src, "vcode") {
+				s.note(src)
 			}
 		case atom.Iframe, atom.Frame:
 			s.note(attr(n, "src"))
@@ -136,13 +144,17 @@ func observe(root *html.Node) *sight {
 
 // name keeps an element's id and class.
 func (s *sight) name(n *html.Node) {
-	if len(s.names) >= maxNamesSeen {
-		return
+	if len(s.names) >= maxNamesSeen || attr(n, "data-size") == "invisible" {
+		return // what nobody sees is nothing to solve
 	}
 	for i := range n.Attr {
 		switch a := &n.Attr[i]; a.Key {
 		case "id", "class", "data-ddg-origin":
 			s.note(a.Val)
+		case "name":
+			if strings.Contains(a.Val, "captcha") {
+				s.note(a.Val)
+			}
 		}
 	}
 }
@@ -309,7 +321,8 @@ const (
 	inHeader
 	inNav
 	inFoot
-	asLead // the first of a page without headings
+	asLead     // the first of a page without headings
+	isHeadline // the first heading of the first order
 )
 
 // A remark is one sentence of a page, or what stands alone like one.
@@ -394,7 +407,7 @@ func listen(body *html.Node) *remarks {
 			case atom.A:
 				link = true
 			case atom.H1:
-				r.in = inHeading // wherever it stands
+				r.in = r.in&inDialog | inHeading | isHeadline // wherever it stands
 			case atom.H2, atom.H3:
 				r.in |= inHeading
 			case atom.Nav:
@@ -569,6 +582,9 @@ func (r *remarks) end() {
 		r.loose += m.size
 		r.whole += m.whole
 		if m.in&inHeading != 0 {
+			if r.heads > 0 {
+				m.in &^= isHeadline
+			}
 			if r.heads < 2 {
 				r.heading |= m.cues
 			}

@@ -146,6 +146,7 @@ type tally struct {
 	leads   bool // a script leads to another address
 	bundles int  // scripts that are called as those that build pages are
 	paints  int  // scripts that do more than count visitors
+	works   bool // a script computes hashes, or has others work for it
 }
 
 // read tallies the marks of a page.
@@ -168,6 +169,7 @@ func (s *sight) read() *tally {
 		if strings.Contains(body, "import(\"") || strings.Contains(body, "import('") {
 			t.bundles++
 		}
+		t.works = t.works || strings.Contains(body, "new Worker(") || strings.Contains(body, "crypto.subtle.digest")
 		kinds := t.add(body, seen, false)
 		if kinds&(1<<markStats) == 0 {
 			t.paints++
@@ -193,7 +195,8 @@ func (t *tally) add(s string, seen map[string]bool, named bool) (kinds uint) {
 		n = 0
 		m, ok := markOf(string(w))
 		if !ok {
-			t.hint = t.hint || named && (bytes.Contains(w, []byte("captcha")) || bytes.HasPrefix(w, []byte("challenge")))
+			t.hint = t.hint || named && (bytes.Contains(w, []byte("captcha")) || bytes.HasPrefix(w, []byte("challenge")) || string(w) == "vcode")
+			t.works = t.works || named && (string(w) == "pow" || string(w) == "proof-of-work" || string(w) == "proofofwork")
 			return
 		}
 		kinds |= 1 << m.kind

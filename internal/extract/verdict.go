@@ -94,6 +94,12 @@ var clues = [...]clue{
 	}},
 	{wallCheck, 25, "a captcha", func(s *scene) bool { return s.has(markCaptcha) || s.has(markWidget) || s.marks.hint }},
 	{wallCheck, 25, "its place in the page, and nothing to fill in", func(s *scene) bool { return s.has(markWidget) && s.fields+s.passwords == 0 }},
+	{wallCheck, 25, "that, and title, heading or a sentence to the reader speak of people, programs or captchas", func(s *scene) bool {
+		return s.has(markWidget) && s.fields+s.passwords == 0 && s.says[wallCheck] == 0 && (s.titled[wallCheck] || s.headed[wallCheck] || s.talksOf(cueHuman|cueGuard|cueGoOn))
+	}},
+	{wallCheck, 20, "a script computes, and title, heading or a sentence speak of a check", func(s *scene) bool {
+		return s.marks.works && (s.titled[wallCheck] || s.headed[wallCheck] || s.says[wallCheck] > 0) && s.fields+s.passwords == 0
+	}},
 	{wallCheck, 30, "the title speaks of a check", func(s *scene) bool { return s.titled[wallCheck] }},
 	{wallCheck, 15, "a heading speaks of a check and the title does not", func(s *scene) bool { return s.headed[wallCheck] && !s.titled[wallCheck] }},
 	{wallCheck, 40, "a sentence speaks of a check to its reader", func(s *scene) bool { return s.says[wallCheck] > 0 }},
@@ -118,6 +124,7 @@ var clues = [...]clue{
 		return false
 	}},
 	{wallCheck, 35, "a redirect led to an address of a check", func(s *scene) bool { return s.at.redirected && s.at.toCheck && !s.at.own }},
+	{wallCheck, 35, "a form goes to an address of a check, and there is nothing to fill in", func(s *scene) bool { return s.gate && s.fields+s.passwords == 0 }},
 	{wallCheck, 25, "the request was accepted, and there is nothing to read but a script", func(s *scene) bool { return s.status == 202 && s.silent() && s.marks.paints > 0 }},
 	{wallCheck, 30, "the title speaks of a check, and a script works on it while there is hardly anything else to read", func(s *scene) bool {
 		return s.titled[wallCheck] && s.loading && s.marks.paints > 0 && s.alien[wallCheck] <= 60 && s.fields+s.passwords == 0
@@ -135,14 +142,16 @@ var clues = [...]clue{
 	{wallCheck, -40, "over 600 letters say something else", func(s *scene) bool { return s.alien[wallCheck] > short }},
 	{wallCheck, -100, "over 1200 letters say something else, or over 3000 stand in menus", func(s *scene) bool { return s.alien[wallCheck] > some || s.menu > largeMenu }},
 	{wallCheck, -40, "there is a form to fill in", func(s *scene) bool { return s.fields > 1 || s.textareas > 0 || s.passwords > 0 }},
+	{wallCheck, -60, "sentences speak of three kinds of such pages or more", (*scene).lists},
 	{wallCheck, -60, "the title speaks about such pages, and no name is of a check", func(s *scene) bool { return s.teaches() && !s.has(markCheck) }},
 
 	{wallConsent, 45, "a redirect led to an address of consent", func(s *scene) bool { return s.at.redirected && s.at.toConsent && !s.at.own }},
 	{wallConsent, 25, "title or heading speak of consent", func(s *scene) bool { return s.titled[wallConsent] || s.headed[wallConsent] }},
 	{wallConsent, 25, "a sentence asks for it", func(s *scene) bool { return s.says[wallConsent] > 0 }},
 	{wallConsent, 15, "more than two sentences do", func(s *scene) bool { return s.says[wallConsent] > 2 }},
-	{wallConsent, 25, "a button accepts or refuses", func(s *scene) bool { return s.label&cueAgree != 0 }},
+	{wallConsent, 25, "a button accepts or refuses", (*scene).canAgree},
 	{wallConsent, 10, "a name of a manager of consent", func(s *scene) bool { return s.has(markManager) }},
+	{wallConsent, 20, "there is nothing but a dialog that asks for it", func(s *scene) bool { return s.banner > 0 && s.beside == 0 && s.says[wallConsent] > 0 }},
 	{wallConsent, 20, "nothing says something else", func(s *scene) bool { return s.alien[wallConsent] == 0 && s.says[wallConsent] > 0 }},
 	{wallConsent, -60, "what it says of consent stands in a banner beside something else", func(s *scene) bool {
 		return s.banner > 0 && s.beside > 0 && !(s.at.redirected && s.at.toConsent)
@@ -151,7 +160,7 @@ var clues = [...]clue{
 		return s.alien[wallConsent] > tiny || !s.at.redirected && s.alien[wallConsent] > 60 && s.alien[wallConsent] > s.kin[wallConsent]
 	}},
 	{wallConsent, -100, "over 600 letters say something else, or over 3000 stand in menus", func(s *scene) bool { return s.alien[wallConsent] > short || s.menu > largeMenu }},
-	{wallConsent, -100, "there is no button that accepts or refuses, and no such redirect", func(s *scene) bool { return s.label&cueAgree == 0 && !(s.at.redirected && s.at.toConsent) }},
+	{wallConsent, -100, "there is no button that accepts or refuses, and no such redirect", func(s *scene) bool { return !s.canAgree() && !(s.at.redirected && s.at.toConsent) }},
 	{wallConsent, -60, "there is a form to fill in", func(s *scene) bool { return s.fields+s.passwords > 0 && !s.at.redirected }},
 	{wallConsent, -60, "the address asked for is of consent itself", func(s *scene) bool { return s.at.own && s.at.toConsent }},
 	{wallConsent, -60, "the title speaks about such pages", (*scene).teaches},
@@ -164,6 +173,8 @@ var clues = [...]clue{
 	{wallLogin, 20, "the title speaks of a login", func(s *scene) bool { return s.titled[wallLogin] }},
 	{wallLogin, 20, "a heading speaks of a login", func(s *scene) bool { return s.headed[wallLogin] }},
 	{wallLogin, 30, "a sentence asks for it", func(s *scene) bool { return s.says[wallLogin] > 0 }},
+	{wallLogin, 15, "more than one sentence does", func(s *scene) bool { return s.says[wallLogin] > 1 }},
+	{wallLogin, 15, "a sentence or heading asks for it, and nothing says something else", func(s *scene) bool { return s.says[wallLogin] > 0 && s.alien[wallLogin] <= 15 }},
 	{wallLogin, 15, "the status asks for it", func(s *scene) bool { return s.status == 401 || s.status == 403 }},
 	{wallLogin, 10, "at most 200 letters say something else", func(s *scene) bool { return s.alien[wallLogin] <= tiny }},
 	{wallLogin, -50, "there is nothing to fill in, and over 60 letters say something else", func(s *scene) bool { return s.fields+s.passwords == 0 && s.alien[wallLogin] > 60 }},
@@ -172,10 +183,12 @@ var clues = [...]clue{
 	{wallLogin, -40, "two passwords, or more to fill in than a login has", func(s *scene) bool { return s.passwords > 1 || s.fields > 4 || s.textareas > 0 }},
 	{wallLogin, -40, "there is a table with headings, or four sentences of over 60 letters or more say something else", func(s *scene) bool { return s.columns > 0 || s.prose[wallLogin] >= 4 }},
 	{wallLogin, -100, "the address asked for is of a login itself", func(s *scene) bool { return s.at.own && s.at.toLogin }},
+	{wallLogin, -60, "sentences speak of three kinds of such pages or more", (*scene).lists},
 	{wallLogin, -60, "the title speaks about such pages", (*scene).teaches},
 
 	{wallPaywall, 45, "a sentence asks for a subscription", func(s *scene) bool { return s.says[wallPaywall] > 0 }},
 	{wallPaywall, 20, "more than one sentence does", func(s *scene) bool { return s.says[wallPaywall] > 1 }},
+	{wallPaywall, 15, "a sentence asks for it, and another praises it", func(s *scene) bool { return s.says[wallPaywall] > 0 && s.kinOf(cueOffer) }},
 	{wallPaywall, 20, "at most 120 letters say something else, and no more than fit", func(s *scene) bool { return s.alien[wallPaywall] <= 120 && s.kin[wallPaywall] >= s.alien[wallPaywall] }},
 	{wallPaywall, -100, "over 240 letters say something else, or more than fit", func(s *scene) bool { return s.alien[wallPaywall] > 240 || s.alien[wallPaywall] > s.kin[wallPaywall] }},
 	{wallPaywall, -60, "the title speaks about such pages", (*scene).teaches},
@@ -203,6 +216,7 @@ var clues = [...]clue{
 	{wallMissing, -60, "the page is the result of a search, and its title does not say 404", func(s *scene) bool {
 		return s.noHits || s.at.search && (!s.titled[wallMissing] || s.title&cue404 == 0)
 	}},
+	{wallMissing, -60, "sentences speak of three kinds of such pages or more", (*scene).lists},
 	{wallMissing, -60, "the title speaks about such pages", (*scene).teaches},
 
 	{wallUpkeep, 35, "the title says that the site is down", func(s *scene) bool { return s.titled[wallUpkeep] }},
@@ -249,6 +263,34 @@ func (s *scene) teaches() bool { return (s.title|s.heading)&cueTeach != 0 }
 // outside.
 func (s *scene) silent() bool { return s.alien[wallShell] == 0 && s.whole-s.kin[wallShell] <= 8 }
 
+// lists says that a page speaks of walls of all kinds, as no wall does: a list of
+// messages, a log of changes.
+func (s *scene) lists() bool {
+	kinds := 0
+	for _, said := range [...]bool{s.says[wallCheck] > 0 || s.blocked(), s.says[wallLogin] > 0, s.says[wallMissing]+s.missing > 0, s.says[wallUpkeep] > 0} {
+		if said {
+			kinds++
+		}
+	}
+	return kinds >= 3
+}
+
+// canAgree says that a button accepts or refuses, or goes on where there is
+// a manager of consent.
+func (s *scene) canAgree() bool {
+	return s.label&cueAgree != 0 || s.label&cueGoOn != 0 && s.has(markManager)
+}
+
+// talksOf says whether a sentence has a cue and speaks to its reader.
+func (s *scene) talksOf(c cue) bool {
+	for i := range s.list {
+		if s.list[i].cues&c != 0 && s.list[i].cues&cuePerson != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *scene) blocked() bool { return s.kinOf(cueBlocked) }
 
 // kinOf says whether a sentence has a cue.
@@ -263,9 +305,10 @@ func (s *scene) kinOf(c cue) bool {
 
 // speaksOf gives the walls of which a sentence speaks.
 func speaksOf(c cue, size int) (is [wallCount]bool) {
-	is[wallCheck] = c&(cueBot|cueRate) != 0 || (c&(cueCheck|cueChecking) != 0 && c&cueHuman != 0 || c&cueChecking != 0 && c&cueMachine != 0) && size <= 160
+	is[wallCheck] = c&cueBot != 0 || c&cueRate != 0 && (c&(cuePerson|cueIncident|cueWait|cueAdvice) != 0 || size <= 40) ||
+		(c&(cueCheck|cueChecking) != 0 && c&cueHuman != 0 || c&cueChecking != 0 && c&cueMachine != 0 || c&cueWork != 0 && c&cueMachine != 0 && c&cuePerson != 0 || c&cueTask != 0 && c&cueDo != 0 && c&(cuePerson|cueGoOn) != 0) && size <= 160
 	is[wallConsent] = (c&cueCookies != 0 && c&(cueAgree|cuePrivacy|cueAds|cueGoOn|cuePerson) != 0 || c&cuePrivacy != 0 && c&cueAgree != 0) && (c&(cuePerson|cueGoOn) != 0 || size <= 40)
-	is[wallLogin] = c&cueMustLogin != 0
+	is[wallLogin] = c&cueMustLogin != 0 || (c&cueMust != 0 && c&cueLogin != 0 && c&(cuePerson|cueThing|cueGoOn) != 0 || c&cueMember != 0 && c&cueOnly != 0 && c&cueThing != 0) && size <= 160
 	is[wallPaywall] = c&cuePaywall != 0
 	is[wallMissing] = c&cueThing != 0 && c&(cueNotFound|cueGone) != 0 && c&(cueDescribes|cueNoHits) == 0 && size <= 200
 	is[wallUpkeep] = c&cueUpkeep != 0 && c&(cuePerson|cueSite|cueThing) != 0 && size <= 200
@@ -276,11 +319,11 @@ func speaksOf(c cue, size int) (is [wallCount]bool) {
 // fits gives the walls on which a sentence would not surprise.
 func fits(c cue, size int) (is [wallCount]bool) {
 	is = speaksOf(c, size)
-	is[wallCheck] = is[wallCheck] || c&(cueBlocked|cueIncident|cueWait|cueAdvice|cueHuman|cueMachine) != 0 || c&(cueScripts|cueCookies) != 0 && c&cueTurnOn != 0
-	is[wallConsent] = is[wallConsent] || c&(cueCookies|cueAgree|cuePrivacy|cueGoOn) != 0 && size <= 60
+	is[wallCheck] = is[wallCheck] || c&(cueBlocked|cueIncident|cueWait|cueAdvice|cueHuman|cueMachine|cueWork) != 0 || c&cueGoOn != 0 && size <= 120 || c&(cueScripts|cueCookies) != 0 && c&cueTurnOn != 0
+	is[wallConsent] = is[wallConsent] || c&(cueCookies|cueAgree|cuePrivacy|cueGoOn) != 0 && size <= 60 || c&(cueAds|cuePaywall|cueOffer|cueLogin) != 0 && size <= 120
 	is[wallLogin] = is[wallLogin] || c&(cueLogin|cueCredential) != 0
-	is[wallPaywall] = is[wallPaywall] || c&(cueLogin|cueCredential) != 0
-	is[wallMissing] = is[wallMissing] || c&(cueNotFound|cueGone|cue404|cueAdvice|cueError) != 0
+	is[wallPaywall] = is[wallPaywall] || c&(cueLogin|cueCredential) != 0 || c&cueOffer != 0 && size <= 120
+	is[wallMissing] = is[wallMissing] || c&(cueThing|cueAdvice|cuePerson) != 0 && c&(cueNotFound|cueGone|cue404|cueError) != 0 || c&cueAdvice != 0 || c&(cueNotFound|cueGone|cue404|cueError) != 0 && size <= longSentence
 	is[wallUpkeep] = is[wallUpkeep] || c&(cueAdvice|cueError|cueWait) != 0
 	is[wallShell] = is[wallShell] || c&cueError != 0 && size <= 60 || c&cueMachine != 0 && c&cueTurnOn != 0 && size <= 120
 	return is
@@ -306,7 +349,7 @@ func titleSays(folded []byte, size int) (is [wallCount]bool) {
 	}
 	is = speaksOf(c, size)
 	if c&cueGuard != 0 {
-		_, guarding := cuesOf(folded, cueGuard|cueAdvice|cueWait)
+		_, guarding := cuesOf(folded, cueGuard|cueAdvice|cueWait|cueMust|cueMachine|cueChecking|cuePerson)
 		is[wallCheck] = is[wallCheck] || 5*guarding >= 4*len(folded)
 	}
 	is[wallConsent] = is[wallConsent] || c&(cueAgree|cueGoOn) != 0 || c&cuePrivacy != 0 && (c&cuePerson != 0 || size <= 24) || c&cueCookies != 0 && size <= 24
@@ -316,7 +359,7 @@ func titleSays(folded []byte, size int) (is [wallCount]bool) {
 	is[wallMissing] = is[wallMissing] && most || c&cueNotFound != 0 && size <= 24 && most || c&cue404 != 0 && (size == len("404") || c&(cueThing|cueNotFound|cueError) != 0 && most)
 	if is[wallUpkeep] || c&cueUpkeep != 0 {
 		_, covered = cuesOf(folded, upkeep)
-		is[wallUpkeep] = 5*covered >= 4*len(folded)
+		is[wallUpkeep] = 3*covered >= 2*len(folded)
 	}
 	return is
 }
@@ -364,7 +407,7 @@ func (s *scene) readTitle(title string) {
 	title = title[:min(len(title), 1024)]
 	part := func(t string) {
 		s.f.reset()
-		s.f.write(t)
+		s.f.write(unquoted(t))
 		if s.f.size == 0 {
 			return
 		}
@@ -391,6 +434,28 @@ func (s *scene) readTitle(title string) {
 	for w := range s.titled {
 		s.titled[w] = s.titled[w] && s.title&cueTeach == 0
 	}
+}
+
+// unquoted takes what a title cites out of it, as quotes does of a sentence. A
+// title that is nothing but a quotation stays.
+func unquoted(t string) string {
+	for _, signs := range [...]string{`""`, "“”", "„“", "„”", "«»", "「」", "『』"} {
+		first, size := utf8.DecodeRuneInString(signs)
+		last, _ := utf8.DecodeLastRuneInString(signs)
+		from := strings.IndexRune(t, first)
+		if from < 0 {
+			continue
+		}
+		n := strings.IndexRune(t[from+size:], last)
+		if n < 0 {
+			continue
+		}
+		to := from + size + n + utf8.RuneLen(last)
+		if rest := t[:from] + " " + t[to:]; strings.TrimSpace(rest) != "" {
+			return rest
+		}
+	}
+	return t
 }
 
 // weigh adds up what is said of each wall, and what of anything else. The
@@ -442,7 +507,7 @@ func (s *scene) weigh(said int) {
 		quoted := s.fromNoscript(m, said)
 		for w, ok := range fits(m.cues, m.whole) {
 			switch {
-			case ok || quoted, wall(w) == wallShell && (m.loads || s.asksScripts && m.cues&(cueTurnOn|cueAdvice) != 0 && m.whole <= 60):
+			case ok || quoted, wall(w) == wallPaywall && m.in&isHeadline != 0, wall(w) == wallShell && (m.loads || s.asksScripts && m.cues&(cueTurnOn|cueAdvice) != 0 && m.whole <= 60):
 				s.kin[w] += m.whole
 			default:
 				s.alien[w] += m.size
