@@ -28,6 +28,8 @@ const (
 	roleHero                      // a banner that often holds the title
 	roleReviews                   // what buyers wrote
 	roleNote                      // a note inside a text, in whatever element
+	roleDeed                      // things to do, not to read: reply, share, sign in; what is not printed
+	roleOther                     // its heading says that it is about other pages
 )
 
 // A cell is one element of the page with what lies under it. Cells stand in
@@ -48,6 +50,8 @@ type cell struct {
 	ownLk int32 // of that, inside links
 	links int32 // links inside
 	stops int32 // sentence marks in own
+	deeds int32 // of text, in links that do something
+	ownDo int32 // of own, the same
 }
 
 // isProse says whether the cell's own text reads like sentences: long, with
@@ -69,6 +73,9 @@ func (c *cell) isContainer() bool {
 // An index is the page as a list, made in one pass.
 type index struct {
 	cells []cell
+	title int32   // the first h1, 0 when there is none
+	heads []int32 // headings over other pages
+	todo  []int32 // links that do something
 }
 
 // proseLength is how much text a block needs to read like sentences.
@@ -139,7 +146,17 @@ func makeIndex(body *html.Node) *index {
 		}
 		n = n.NextSibling
 	}
+	ix.others()
+	ix.buttons()
 	return ix
+}
+
+// block gives the nearest block around a cell.
+func (ix *index) block(i int32) int32 {
+	for i > 0 && !normalize.IsBlock(ix.cells[i].node) {
+		i = ix.cells[i].parent
+	}
+	return i
 }
 
 // leave closes a cell and adds it up into its parent.
@@ -149,6 +166,27 @@ func (ix *index) leave(i int32) {
 	if c.isProse() {
 		c.prose += c.own
 	}
+	switch c.node.DataAtom {
+	case atom.H1:
+		if ix.title == 0 && c.text > 0 {
+			ix.title = i
+		}
+		fallthrough
+	case atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		if c.text <= longestDeed && len(ix.heads) < maxHeads && othersLabel(text(c.node)) {
+			ix.heads = append(ix.heads, i)
+		}
+	case atom.A, atom.Span:
+		if c.text > 0 && c.text <= longestDeed && c.deeds == 0 && isDeed(c.node) {
+			c.deeds = c.text
+			ix.cells[ix.block(i)].ownDo += c.text
+			ix.todo = append(ix.todo, i)
+		}
+	default:
+		if c.deeds > 0 && ix.isDeeds(c) {
+			c.role |= roleDeed
+		}
+	}
 	if c.parent < 0 {
 		return
 	}
@@ -157,6 +195,7 @@ func (ix *index) leave(i int32) {
 	p.link += c.link
 	p.prose += c.prose
 	p.links += c.links
+	p.deeds += c.deeds
 }
 
 // measure counts the bytes of a text that are not white space, and the marks

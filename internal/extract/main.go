@@ -34,9 +34,12 @@ func mainContent(page *html.Node, meta *metadata, address *url.URL, m *mainconte
 		fallback = "no main content was found; this is the whole page"
 	}
 	if carve {
-		return p.Carve(c.Keep), fallback
+		main = p.Carve(c.Keep)
+	} else {
+		main = p.Copy(c.Keep)
 	}
-	return p.Copy(c.Keep), fallback
+	tidy(main)
+	return main, fallback
 }
 
 // byRules says whether the rules choose instead of the model.

@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"strings"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -26,6 +28,9 @@ func roleOf(n *html.Node) role {
 		switch a := &n.Attr[i]; a.Key {
 		case "class", "id":
 			r |= rolesIn(a.Val)
+			if strings.Contains(a.Val, "rint") && n.DataAtom != atom.P && printClass(a.Val) {
+				r |= roleDeed
+			}
 		case "role":
 			switch a.Val {
 			case "navigation", "menu", "menubar", "tablist", "toolbar":
@@ -40,6 +45,10 @@ func roleOf(n *html.Node) role {
 				r |= roleForm
 			case "dialog", "alertdialog", "alert":
 				r |= roleDialog
+			case "form": // one for a password or a comment: see normalize
+				r |= roleDeed
+			case "doc-footnote", "doc-endnote", "doc-endnotes":
+				r |= roleNote
 			case "main", "article":
 				r |= roleContent
 			}
@@ -62,17 +71,20 @@ const maxClass = 400
 // rolesIn reads the words of a class or id: those between signs, digits and
 // where a capital letter follows a small one.
 func rolesIn(s string) role {
-	var r role
+	r := nameRole(s)
 	var word [24]byte
 	n := 0
 	var before [24]byte
 	nb := 0
 	mute := false // the name only says what the element has or has not
+	before0 := r  // the roles of the names before this one
 	end := func() {
-		if n > 1 && nb == 0 {
+		if n > 1 {
 			switch string(word[:n]) {
-			case "has", "with", "no", "not", "without", "is":
-				mute = true
+			case "has", "with", "no", "without", "is":
+				mute = mute || nb == 0
+			case "not":
+				mute, r = true, before0
 			}
 		}
 		if n > 1 && !mute {
@@ -101,7 +113,7 @@ func rolesIn(s string) role {
 		default:
 			end()
 			if c == ' ' {
-				nb, mute = 0, false
+				nb, mute, before0 = 0, false, r
 			}
 			lower = false
 			continue
@@ -115,6 +127,31 @@ func rolesIn(s string) role {
 	return r
 }
 
+// nameRole is what a class or id means that is one word and no more.
+func nameRole(s string) role {
+	switch s {
+	case "side":
+		return roleSide
+	case "signature":
+		return roleMeta
+	}
+	return 0
+}
+
+// printClass knows the names of what is on the screen or on paper only. What
+// is not worth printing is not worth reading, and what is only printed is not
+// seen.
+func printClass(s string) bool {
+	for t := range strings.FieldsSeq(s[:min(len(s), maxClass)]) {
+		switch t {
+		case "noprint", "no-print", "no_print", "nopr", "d-print-none", "hidden-print", "print-hidden", "print:hidden", "dont-print", "hide-print", "hide-on-print",
+			"print-only", "printonly", "visible-print", "visible-print-block", "only-print", "printfooter":
+			return true
+		}
+	}
+	return false
+}
+
 // wordRole is what one word of a class means.
 func wordRole(w string) role {
 	switch w {
@@ -125,7 +162,7 @@ func wordRole(w string) role {
 		return roleFooter
 	case "masthead", "topbar", "toolbar", "hamburger", "offcanvas", "minicart", "navheader":
 		return roleHeader
-	case "sidebar", "sidebars", "aside", "rail", "sidecol", "complementary":
+	case "sidebar", "sidebars", "sidepanel", "aside", "rail", "sidecol", "complementary":
 		return roleSide
 	case "share", "sharing", "shares", "social", "socials", "sharedaddy", "addthis", "addtoany", "followus", "sociable", "sharebar":
 		return roleShare
@@ -140,13 +177,13 @@ func wordRole(w string) role {
 		return roleDialog
 	case "comments", "comment", "commentlist", "disqus", "respond", "replies", "livefyre", "discussion":
 		return roleComments
-	case "tags", "tagcloud", "byline", "postmeta", "metadata", "authorbox", "authorbio", "signature", "userextras":
+	case "tags", "tagcloud", "byline", "postmeta", "metadata", "authorbox", "authorbio", "userextras", "catlinks":
 		return roleMeta
 	case "search", "searchform", "searchbox", "login", "signin", "filter", "filters", "facet", "facets", "sorting", "autocomplete":
 		return roleForm
 	case "review", "reviews", "testimonials", "ratings":
 		return roleReviews
-	case "note", "tip", "warning", "caution", "admonition", "callout", "important", "danger", "hint":
+	case "note", "tip", "warning", "caution", "admonition", "callout", "important", "danger", "hint", "footnote", "footnotes", "endnotes", "hatnote":
 		return roleNote
 	case "post", "message", "answer", "question", "msg", "posts", "topic", "thread":
 		return rolePost
@@ -161,6 +198,19 @@ func wordRole(w string) role {
 // pairRole is what two words in a row mean that mean nothing alone.
 func pairRole(a, b string) role {
 	switch b {
+	case "bar":
+		if a == "side" {
+			return roleSide
+		}
+	case "signature":
+		if a == "message" || a == "user" || a == "forum" {
+			return roleMeta
+		}
+	case "feedback", "helpful":
+		switch a {
+		case "page", "doc", "docs", "md", "article", "was", "is":
+			return roleDeed
+		}
 	case "box", "bio", "info", "card", "profile":
 		if a == "author" {
 			return roleMeta

@@ -13,7 +13,7 @@ type about struct {
 
 const (
 	// furniture is what no page is about.
-	furniture = roleNav | roleFooter | roleHeader | roleSide | roleDialog | roleShare
+	furniture = roleNav | roleFooter | roleHeader | roleSide | roleDialog | roleShare | roleDeed | roleOther
 	// junk is what an article is not about, though other pages may be: related
 	// entries are the content of a list, a form that of a service.
 	junk = furniture | roleRelated | rolePromo | roleMeta | roleForm
@@ -24,6 +24,9 @@ const (
 	articleProse = 1000
 	// leastContent is how little text is not believed to be all there is.
 	leastContent = 250
+	// landmarkProse is how much running text a titled <main> needs to be believed,
+	// however much stands around it.
+	landmarkProse = 2 * proseLength
 	// longestLead is how much text the part above an article may hold.
 	longestLead = 1500
 )
@@ -58,7 +61,7 @@ func selectMain(page *html.Node, a about, carve bool) (main *html.Node, fallback
 		ix.reset()
 		ix.prune(root, furniture|roleMeta, a)
 	}
-	if got := ix.kept(root).text; got < leastContent && got < ix.cells[0].text {
+	if got := ix.kept(root).text; got < leastContent && got < ix.cells[0].text && !(region > 0 && ix.landmark(region)) {
 		// So little is not believed to be all there is. A short page is kept
 		// whole rather than guessed at, and so is one whose parts all say that
 		// they are something else.
@@ -127,11 +130,15 @@ func (ix *index) region(a about) int32 {
 			best = int32(i)
 		}
 	}
-	if ix.cells[best].text < page/4 {
+	least := page / 4
+	if best > 0 && ix.landmark(best) {
+		least = page / 20
+	}
+	if ix.cells[best].text < least {
 		best = 0
 	}
 	if only := ix.onlyArticle(best); only > 0 {
-		least := min(page, ix.cells[best].text) / 2
+		least = min(page, ix.cells[best].text) / 2
 		if ix.hasTitle(only) {
 			least /= 2
 		}
@@ -140,6 +147,12 @@ func (ix *index) region(a about) int32 {
 		}
 	}
 	return best
+}
+
+// landmark says that a <main> is what it says: it has the page's title and
+// text. Teasers beside it may well be longer.
+func (ix *index) landmark(i int32) bool {
+	return ix.cells[i].prose >= landmarkProse && ix.hasTitle(i)
 }
 
 // onlyArticle is the one <article> under a cell, or -1 when there are several
@@ -203,7 +216,7 @@ func (ix *index) prune(root int32, mask role, a about) {
 	page := ix.cells[root]
 	for i := root + 1; i < page.end; i++ {
 		c := &ix.cells[i]
-		if !c.isContainer() || c.node.DataAtom == atom.Footer && c.node.Parent.DataAtom == atom.Blockquote {
+		if !c.isContainer() && c.role&roleDeed == 0 || c.node.DataAtom == atom.Footer && c.node.Parent.DataAtom == atom.Blockquote {
 			continue // the footer of a quotation says whose it is
 		}
 		bad := c.role & mask
@@ -211,9 +224,9 @@ func (ix *index) prune(root int32, mask role, a about) {
 			bad |= c.role & (roleReviews | roleRelated)
 		}
 		if c.role&roleNote != 0 {
-			bad &^= roleSide
+			bad &^= roleSide | roleFooter
 		}
-		if bad&roleHeader != 0 && c.role&^(roleHeader|roleHero|roleContent|rolePost) == 0 && (c.links <= 3 || ix.hasTitle(i)) {
+		if bad&roleHeader != 0 && c.role&^(roleHeader|roleHero|roleContent|rolePost) == 0 && (c.links <= 3 && !ix.siteHead(i) || ix.hasTitle(i)) {
 			bad &^= roleHeader // the head of an article, not of the site
 		}
 		if bad == 0 {
@@ -229,6 +242,21 @@ func (ix *index) prune(root int32, mask role, a about) {
 			i = c.end - 1
 		}
 	}
+}
+
+// siteHead says that a cell stands above the title of the page and outside of
+// any part that is about something.
+func (ix *index) siteHead(i int32) bool {
+	c := &ix.cells[i]
+	if c.end > ix.title || c.prose > 0 {
+		return false
+	}
+	for p := c.parent; p > 0; p = ix.cells[p].parent {
+		if ix.cells[p].role&(roleContent|rolePost) != 0 || ix.cells[p].node.DataAtom == atom.Section {
+			return false
+		}
+	}
+	return true
 }
 
 // dropLinkLists drops what is little more than links.
