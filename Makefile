@@ -32,6 +32,7 @@ fmt: ## fails when a file is not formatted, and names it
 lint: ## vet and the linters of .golangci.yml
 	$(GO) vet ./...
 	cd tools/poolbench && $(GO) vet ./...
+	cd tools/extractors && $(GO) vet ./...
 	$(TOOL) golangci-lint run
 
 race: ## the race detector where concurrency lives
@@ -50,10 +51,14 @@ bench: build ## throughput, latency, memory and CPU figures
 soak: build ## minutes of batches from many callers against a hostile site, beside interactive load
 	$(GO) run ./tools/soak -sift bin/sift
 
-quality: ## how well questions find their passages, beside plain BM25
+quality: ## how well questions find their passages, beside plain BM25, and main content, beside other extractors
 	@[ -e /usr/share/doc/debian-policy/policy.html/ch-archive.html ] && [ -e /usr/share/doc/base-passwd/users-and-groups.html ] \
 		|| ./tools/deps.sh debian-policy:debian-policy base-passwd-docs:base-passwd
 	$(GO) run ./tools/quality -documents
+	@if [ -e $${SIFT_WCXB:-../shared/wcxb}/ground-truth.jsonl.gz ]; then \
+		data=$$(realpath $${SIFT_WCXB:-../shared/wcxb}); models=$$(realpath bin/train/models 2>/dev/null || true); \
+		cd tools/extractors && $(GO) run . -data $$data -models "$$models"; \
+	else echo "main content: not measured; SIFT_WCXB names the folder of the benchmark's pages"; fi
 
 train: ## learn the choice of the main content anew, from the pages in $$SIFT_WCXB, with figures by cross-validation
 	@/usr/bin/python3 -c 'import numpy, scipy, xgboost' 2>/dev/null || ./tools/deps.sh /nowhere:python3-numpy /nowhere:python3-scipy /nowhere:python3-xgboost

@@ -69,16 +69,17 @@ func Table() map[string]Rule {
 		"internal/batch/storetest":     {Ours: []string{"sift", "batch"}, Tests: true},
 		"internal/archive/archivetest": {Tests: true},
 
-		"demo":            {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
-		"demo/server":     {},
-		"tools/poolbench": {Ours: []string{"fanout"}, Outside: []string{"github.com/alitto/pond/v2", "github.com/sourcegraph/conc", "golang.org/x/sync"}},
-		"examples/fanout": {Ours: []string{"fanout"}},
-		"tools/report":    {},
-		"tools/bench":     {Ours: []string{"sift.build/sift/demo/server", "sift.build/sift/tools/report"}, Outside: []string{"golang.org/x/net/html"}},
-		"tools/soak":      {Ours: []string{"sift.build/sift/demo/server", "sift.build/sift/tools/report", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
-		"tools/quality":   {Ours: []string{"sift", "child", "digest", "extract", "pdf", "pdf/pdftest", "render"}},
-		"tools/train":     {Ours: []string{"sift", "extract", "maincontent", "render"}, Outside: []string{"golang.org/x/net/publicsuffix"}},
-		"tools/pdfbench":  {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
+		"demo":             {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/text"}},
+		"demo/server":      {},
+		"tools/poolbench":  {Ours: []string{"fanout"}, Outside: []string{"github.com/alitto/pond/v2", "github.com/sourcegraph/conc", "golang.org/x/sync"}},
+		"examples/fanout":  {Ours: []string{"fanout"}},
+		"tools/report":     {},
+		"tools/bench":      {Ours: []string{"sift.build/sift/demo/server", "sift.build/sift/tools/report"}, Outside: []string{"golang.org/x/net/html"}},
+		"tools/soak":       {Ours: []string{"sift.build/sift/demo/server", "sift.build/sift/tools/report", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
+		"tools/quality":    {Ours: []string{"sift", "child", "digest", "extract", "pdf", "pdf/pdftest", "render"}},
+		"tools/extractors": {Ours: []string{"sift", "extract", "maincontent", "render"}, Outside: []string{"codeberg.org/readeck/go-readability/v2", "github.com/markusmobius/go-trafilatura", "golang.org/x/net/html"}},
+		"tools/train":      {Ours: []string{"sift", "extract", "maincontent", "render"}, Outside: []string{"golang.org/x/net/publicsuffix"}},
+		"tools/pdfbench":   {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
 	}
 }
 

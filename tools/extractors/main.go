@@ -1,0 +1,340 @@
+// Command extractors scores the main content and the metadata that sift finds on the pages of
+// the WCXB benchmark, beside go-trafilatura and go-readability, in one process.
+//
+//	cd tools/extractors && go run . -data ../../../shared/wcxb
+//
+// With -models, a folder that train.py wrote, sift reads every page with a
+// model that has seen no page of its domain. docs/extraction.md has the table.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	readability "codeberg.org/readeck/go-readability/v2"
+	"github.com/markusmobius/go-trafilatura"
+	"golang.org/x/net/html"
+
+	"sift.build/sift/internal/extract"
+	"sift.build/sift/internal/maincontent"
+	"sift.build/sift/internal/render"
+	"sift.build/sift/internal/sift"
+)
+
+// page is a page of the benchmark with what people said of it.
+type page struct {
+	ID      string   `json:"id"`
+	URL     string   `json:"url"`
+	Type    string   `json:"type"`
+	Main    string   `json:"main_content"`
+	Title   string   `json:"title"`
+	Author  string   `json:"author"`
+	Date    string   `json:"publish_date"`
+	With    []string `json:"with"`    // what must be in the content
+	Without []string `json:"without"` // what must not
+	body    []byte
+	address *url.URL
+}
+
+// found is what an extractor makes of a page.
+type found struct{ text, title, author, date string }
+
+type extractor struct {
+	name string
+	run  func(p *page) (found, error)
+}
+
+func main() {
+	log.SetFlags(0)
+	data := flag.String("data", "../../../shared/wcxb", "folder with ground-truth.jsonl.gz and html/")
+	models := flag.String("models", "", "folder with models for cross-validation, as train.py writes it")
+	every := flag.Int("every", 1, "every n-th page")
+	flag.Parse()
+	pages, err := readPages(*data, *every)
+	if err != nil {
+		log.Fatal("extractors: ", err)
+	}
+	runtime.GOMAXPROCS(1) // the collector's work counts, and nothing runs beside
+	list := []extractor{{"html.Parse alone", parse}, {"sift", siftWith(nil)}}
+	if *models != "" {
+		of, err := foldModels(*models)
+		if err != nil {
+			log.Fatal("extractors: ", err)
+		}
+		list = append(list, extractor{"sift, cross-validated", siftWith(of)})
+	}
+	list = append(list, extractor{"go-readability", readable}, extractor{"go-trafilatura", trafilaturaWith})
+	var rows []*row
+	for _, e := range list {
+		rows = append(rows, score(e, pages))
+	}
+	print(os.Stdout, rows, len(pages))
+}
+
+func parse(p *page) (found, error) {
+	_, err := html.Parse(bytes.NewReader(p.body))
+	return found{}, err
+}
+
+func siftWith(of map[string]*maincontent.Model) func(p *page) (found, error) {
+	return func(p *page) (found, error) {
+		doc, err := extract.Extract(context.Background(), extract.Input{Body: p.body, URL: p.URL, ContentType: "text/html; charset=utf-8", Model: of[p.ID]})
+		if err != nil {
+			return found{}, err
+		}
+		r, err := render.Content(doc, sift.ModeText)
+		return found{r.Content, doc.Title, doc.Author, doc.Published}, err
+	}
+}
+
+// readable uses go-readability with its defaults, blocks on lines of their own.
+func readable(p *page) (found, error) {
+	a, err := readability.FromReader(bytes.NewReader(p.body), p.address)
+	if err != nil {
+		return found{}, err
+	}
+	var b bytes.Buffer
+	if a.Node != nil {
+		if err := a.RenderText(&b); err != nil {
+			return found{}, err
+		}
+	}
+	date := ""
+	if t, err := a.PublishedTime(); err == nil {
+		date = t.Format(time.DateOnly)
+	}
+	return found{b.String(), a.Title(), a.Byline(), date}, nil
+}
+
+// trafilaturaWith uses go-trafilatura with its fallbacks, the setting that does
+// best on these pages.
+func trafilaturaWith(p *page) (found, error) {
+	r, err := trafilatura.Extract(bytes.NewReader(p.body), trafilatura.Options{OriginalURL: p.address, EnableFallback: true, ExcludeComments: true})
+	if err != nil || r == nil {
+		return found{}, nil // it gives an error for a page without content
+	}
+	f := found{text: r.ContentText, title: r.Metadata.Title, author: r.Metadata.Author}
+	if !r.Metadata.Date.IsZero() {
+		f.date = r.Metadata.Date.Format(time.DateOnly)
+	}
+	return f, nil
+}
+
+// row is what an extractor came to.
+type row struct {
+	name                     string
+	f1, precision, recall    float64
+	byType, pages            map[string]float64
+	kept, with, out, without int
+	title, author, date      int
+	titles, authors, dates   int
+	wrongAuthor, wrongDate   int
+	failed                   int
+	cpu                      time.Duration
+}
+
+func score(e extractor, pages []*page) *row {
+	r := &row{name: e.name, byType: map[string]float64{}, pages: map[string]float64{}}
+	all := make([]found, len(pages))
+	runtime.GC()
+	before := cpu()
+	for i, p := range pages {
+		f, err := e.run(p)
+		if err != nil {
+			r.failed++
+		}
+		all[i] = f
+	}
+	r.cpu = cpu() - before
+	for i, p := range pages {
+		f := all[i]
+		pr, rc, f1 := wordF1(f.text, p.Main)
+		r.f1, r.precision, r.recall = r.f1+f1, r.precision+pr, r.recall+rc
+		r.byType[p.Type] += f1
+		r.pages[p.Type]++
+		flat := squash(f.text)
+		for _, s := range p.With {
+			r.with++
+			if strings.Contains(flat, squash(s)) {
+				r.kept++
+			}
+		}
+		for _, s := range p.Without {
+			r.without++
+			if !strings.Contains(flat, squash(s)) {
+				r.out++
+			}
+		}
+		if p.Title != "" {
+			r.titles++
+			if letters(f.title) == letters(p.Title) {
+				r.title++
+			}
+		}
+		switch {
+		case p.Author != "":
+			r.authors++
+			if letters(f.author) == letters(p.Author) {
+				r.author++
+			}
+		case f.author != "":
+			r.wrongAuthor++
+		}
+		switch {
+		case p.Date != "":
+			r.dates++
+			if strings.HasPrefix(f.date, p.Date) {
+				r.date++
+			}
+		case f.date != "":
+			r.wrongDate++
+		}
+	}
+	return r
+}
+
+var types = []string{"article", "documentation", "service", "forum", "collection", "listing", "product"}
+
+func print(w io.Writer, rows []*row, n int) {
+	bare := rows[0].cpu
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%d pages\tF1\tprecision\trecall", n)
+	for _, k := range types {
+		fmt.Fprint(t, "\t", k)
+	}
+	fmt.Fprintln(t, "\tsnippets kept\tkept out\tCPU ÷ parsing\tfailed")
+	for _, r := range rows[1:] {
+		fmt.Fprintf(t, "%s\t%.4f\t%.3f\t%.3f", r.name, r.f1/float64(n), r.precision/float64(n), r.recall/float64(n))
+		for _, k := range types {
+			fmt.Fprintf(t, "\t%.3f", r.byType[k]/max(r.pages[k], 1))
+		}
+		fmt.Fprintf(t, "\t%d of %d\t%d of %d\t%.2f\t%d\n", r.kept, r.with, r.out, r.without, r.cpu.Seconds()/bare.Seconds(), r.failed)
+	}
+	fmt.Fprintln(t)
+	fmt.Fprintln(t, "metadata\ttitle right\tauthor right\tauthor where none is marked\tdate right\tdate where none is marked")
+	for _, r := range rows[1:] {
+		fmt.Fprintf(t, "%s\t%d of %d\t%d of %d\t%d\t%d of %d\t%d\n", r.name, r.title, r.titles, r.author, r.authors, r.wrongAuthor, r.date, r.dates, r.wrongDate)
+	}
+	_ = t.Flush()
+}
+
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func words(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+}
+
+// wordF1 compares two texts as bags of words, as the benchmark does.
+func wordF1(got, want string) (precision, recall, f1 float64) {
+	bag := map[string]int{}
+	wanted := words(want)
+	for _, w := range wanted {
+		bag[w]++
+	}
+	have, both := words(got), 0
+	for _, w := range have {
+		if bag[w] > 0 {
+			bag[w]--
+			both++
+		}
+	}
+	switch {
+	case len(have)+len(wanted) == 0:
+		return 1, 1, 1
+	case both == 0:
+		return 0, 0, 0
+	}
+	precision, recall = float64(both)/float64(len(have)), float64(both)/float64(len(wanted))
+	return precision, recall, 2 * precision * recall / (precision + recall)
+}
+
+func squash(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// letters makes names and titles comparable.
+func letters(s string) string { return strings.Join(words(s), " ") }
+
+func foldModels(dir string) (map[string]*maincontent.Model, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "folds.json"))
+	if err != nil {
+		return nil, err
+	}
+	var folds map[string]int
+	if err := json.Unmarshal(b, &folds); err != nil {
+		return nil, fmt.Errorf("folds.json: %w", err)
+	}
+	read := map[int]*maincontent.Model{}
+	of := map[string]*maincontent.Model{}
+	for id, k := range folds {
+		if read[k] == nil {
+			b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("fold%d.bin", k)))
+			if err != nil {
+				return nil, err
+			}
+			if read[k], err = maincontent.ReadModel(b); err != nil {
+				return nil, err
+			}
+		}
+		of[id] = read[k]
+	}
+	return of, nil
+}
+
+func readPages(data string, every int) ([]*page, error) {
+	b, err := unzip(filepath.Join(data, "ground-truth.jsonl.gz"))
+	if err != nil {
+		return nil, err
+	}
+	var pages []*page
+	n := 0
+	for line := range bytes.Lines(b) {
+		if n++; (n-1)%every != 0 {
+			continue
+		}
+		p := &page{}
+		if err := json.Unmarshal(line, p); err != nil {
+			return nil, err
+		}
+		if p.body, err = unzip(filepath.Join(data, "html", p.ID+".html.gz")); err != nil {
+			return nil, err
+		}
+		if p.address, err = url.Parse(p.URL); err != nil {
+			return nil, err
+		}
+		pages = append(pages, p)
+	}
+	return pages, nil
+}
+
+func unzip(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return io.ReadAll(z)
+}
