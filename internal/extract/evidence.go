@@ -38,6 +38,7 @@ type sight struct {
 	passwords int // where the page itself is
 	fields    int // to fill in, those of a search and passwords aside
 	textareas int
+	choices   int
 	pictures  int
 	drawings  int
 	captions  int // texts in drawings
@@ -48,6 +49,7 @@ type sight struct {
 	known  bool // there is an element that is known to be filled by scripts, with nothing in it
 	empty  bool // there is an element with an id and nothing in it
 	parts  int  // elements of the body but those that a reader cannot see
+	door   bool // a link of the content leads to a login
 	gate   bool // a form goes to an address of a check
 	data   bool // scripts hold what may be the page's text
 	module bool // a script is a module
@@ -108,6 +110,12 @@ func observe(root *html.Node) *sight {
 			if len(s.buttons) < maxButtonsSeen {
 				s.button(text(n))
 			}
+		case atom.A:
+			if !s.door && !isBeside(n) {
+				href := attr(n, "href")
+				u, err := url.Parse(href[:min(len(href), maxNameSeen)])
+				s.door = err == nil && addressKind(u)&isLogin != 0
+			}
 		case atom.Form:
 			action := attr(n, "action")
 			s.note(action)
@@ -133,6 +141,9 @@ func observe(root *html.Node) *sight {
 		case atom.Th:
 			s.columns++
 		case atom.Div, atom.Main, atom.Section, atom.Article, 0:
+			if m, ok := markOf(n.Data); ok && n.DataAtom == 0 && m.kind == markWidget {
+				s.note(n.Data)
+			}
 			if mounts < maxMountsSeen && (n.DataAtom == 0 || attr(n, "id") != "" || isMarkedRoot(n)) {
 				mounts++
 				s.mount(n)
@@ -204,7 +215,9 @@ func (s *sight) input(n *html.Node) {
 	switch strings.ToLower(attr(n, "type")) {
 	case "password":
 		s.passwords++
-	case "hidden", "checkbox", "radio", "image", "reset", "range", "color", "file", "search":
+	case "checkbox", "radio":
+		s.choices++
+	case "hidden", "image", "reset", "range", "color", "file", "search":
 	case "submit", "button":
 		s.button(attr(n, "value"))
 	default:
@@ -315,7 +328,7 @@ const maxLoading = 160
 
 // What stands around a sentence.
 const (
-	inHeading = 1 << iota
+	inHeading uint16 = 1 << iota
 	inDialog
 	inNoscript
 	inHeader
@@ -323,6 +336,7 @@ const (
 	inFoot
 	asLead     // the first of a page without headings
 	isHeadline // the first heading of the first order
+	inContent  // an element that is called the page's content
 )
 
 // A remark is one sentence of a page, or what stands alone like one.
@@ -332,16 +346,17 @@ type remark struct {
 	loads bool            // it says that something is being loaded, and nothing else
 	size  int             // letters and digits outside of links
 	whole int             // all of them
-	in    uint8
+	in    uint16
 }
 
 // remarks is what a page says, menus and the foot of the page left out.
 type remarks struct {
 	list    []remark
-	heading cue // what the first headings say
-	heads   int // how many there are
-	loose   int // letters outside of links
-	whole   int // all letters
+	heading cue  // what the first headings say
+	heads   int  // how many there are
+	loose   int  // letters outside of links
+	whole   int  // all letters
+	framed  bool // something is said in what is called the content
 	over    bool
 	menu    int // letters in menus and feet
 	nav     int // of those in menus, what stands outside of links
@@ -352,7 +367,7 @@ type remarks struct {
 	quote rune
 	from  int // where the quotation in f begins
 	lead  int // where one that f begins with ends
-	in    uint8
+	in    uint16
 }
 
 // maxNav and maxFoot are how much a page says at most in what is called menu
@@ -369,7 +384,7 @@ func listen(body *html.Node) *remarks {
 	r := &remarks{}
 	type place struct {
 		n    *html.Node
-		in   uint8
+		in   uint16
 		link bool
 	}
 	var open []place
@@ -407,9 +422,11 @@ func listen(body *html.Node) *remarks {
 			case atom.A:
 				link = true
 			case atom.H1:
-				r.in = r.in&inDialog | inHeading | isHeadline // wherever it stands
+				r.in = r.in&(inDialog|inContent) | inHeading | isHeadline // wherever it stands
 			case atom.H2, atom.H3:
 				r.in |= inHeading
+			case atom.Article, atom.Main:
+				r.in |= inContent
 			case atom.Nav:
 				r.in |= inNav
 			case atom.Footer:
@@ -581,6 +598,7 @@ func (r *remarks) end() {
 	if m.in&inNoscript == 0 {
 		r.loose += m.size
 		r.whole += m.whole
+		r.framed = r.framed || m.in&inContent != 0 && m.size > 0
 		if m.in&inHeading != 0 {
 			if r.heads > 0 {
 				m.in &^= isHeadline

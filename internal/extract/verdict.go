@@ -69,6 +69,8 @@ type scene struct {
 	kin    [wallCount]int // letters that fit
 	banner int            // letters that speak of consent in an element of its own
 	beside int            // letters that stand in none
+	// sentences is how many stand outside of headings.
+	sentences int
 	incident,
 	describes,
 	noHits,
@@ -97,8 +99,11 @@ var clues = [...]clue{
 	{wallCheck, 25, "that, and title, heading or a sentence to the reader speak of people, programs or captchas", func(s *scene) bool {
 		return s.has(markWidget) && s.fields+s.passwords == 0 && s.says[wallCheck] == 0 && (s.titled[wallCheck] || s.headed[wallCheck] || s.talksOf(cueHuman|cueGuard|cueGoOn))
 	}},
-	{wallCheck, 20, "a script computes, and title, heading or a sentence speak of a check", func(s *scene) bool {
-		return s.marks.works && (s.titled[wallCheck] || s.headed[wallCheck] || s.says[wallCheck] > 0) && s.fields+s.passwords == 0
+	{wallCheck, 25, "a captcha, at most 150 letters in three sentences, and nothing to fill in or choose", func(s *scene) bool {
+		return s.has(markWidget) && s.fields+s.passwords+s.choices == 0 && s.loose <= 150 && s.sentences <= 3 && !s.isManual()
+	}},
+	{wallCheck, 20, "a script computes, and title or heading speak of a check, or a sentence that also asks to wait", func(s *scene) bool {
+		return s.marks.works && (s.titled[wallCheck] || s.headed[wallCheck] || s.says[wallCheck] > 0 && s.kinOf(cueWait)) && s.fields+s.passwords == 0
 	}},
 	{wallCheck, 30, "the title speaks of a check", func(s *scene) bool { return s.titled[wallCheck] }},
 	{wallCheck, 15, "a heading speaks of a check and the title does not", func(s *scene) bool { return s.headed[wallCheck] && !s.titled[wallCheck] }},
@@ -136,8 +141,8 @@ var clues = [...]clue{
 	{wallCheck, -40, "the page is documentation", (*scene).isManual},
 	{wallCheck, 5, "search engines are to keep away", func(s *scene) bool { return s.robots }},
 	{wallCheck, 15, "at most 200 letters say something else, of at most 600", func(s *scene) bool { return s.alien[wallCheck] <= tiny && s.loose <= short }},
-	{wallCheck, -25, "over 60 letters say something else, and more than fit", func(s *scene) bool {
-		return !s.has(markCheck) && s.alien[wallCheck] > 60 && s.alien[wallCheck] > s.kin[wallCheck]
+	{wallCheck, -25, "over 60 letters say something else, and more than fit, but for those beside a captcha", func(s *scene) bool {
+		return !s.has(markCheck) && !(s.has(markWidget) && s.fields+s.passwords+s.choices == 0 && s.loose <= 150) && s.alien[wallCheck] > 60 && s.alien[wallCheck] > s.kin[wallCheck]
 	}},
 	{wallCheck, -40, "over 600 letters say something else", func(s *scene) bool { return s.alien[wallCheck] > short }},
 	{wallCheck, -100, "over 1200 letters say something else, or over 3000 stand in menus", func(s *scene) bool { return s.alien[wallCheck] > some || s.menu > largeMenu }},
@@ -175,6 +180,7 @@ var clues = [...]clue{
 	{wallLogin, 30, "a sentence asks for it", func(s *scene) bool { return s.says[wallLogin] > 0 }},
 	{wallLogin, 15, "more than one sentence does", func(s *scene) bool { return s.says[wallLogin] > 1 }},
 	{wallLogin, 15, "a sentence or heading asks for it, and nothing says something else", func(s *scene) bool { return s.says[wallLogin] > 0 && s.alien[wallLogin] <= 15 }},
+	{wallLogin, 20, "a sentence asks for it, and a link leads to a login", func(s *scene) bool { return s.says[wallLogin] > 0 && s.door && s.fields+s.passwords == 0 }},
 	{wallLogin, 15, "the status asks for it", func(s *scene) bool { return s.status == 401 || s.status == 403 }},
 	{wallLogin, 10, "at most 200 letters say something else", func(s *scene) bool { return s.alien[wallLogin] <= tiny }},
 	{wallLogin, -50, "there is nothing to fill in, and over 60 letters say something else", func(s *scene) bool { return s.fields+s.passwords == 0 && s.alien[wallLogin] > 60 }},
@@ -310,7 +316,7 @@ func speaksOf(c cue, size int) (is [wallCount]bool) {
 	is[wallConsent] = (c&cueCookies != 0 && c&(cueAgree|cuePrivacy|cueAds|cueGoOn|cuePerson) != 0 || c&cuePrivacy != 0 && c&cueAgree != 0) && (c&(cuePerson|cueGoOn) != 0 || size <= 40)
 	is[wallLogin] = c&cueMustLogin != 0 || (c&cueMust != 0 && c&cueLogin != 0 && c&(cuePerson|cueThing|cueGoOn) != 0 || c&cueMember != 0 && c&cueOnly != 0 && c&cueThing != 0) && size <= 160
 	is[wallPaywall] = c&cuePaywall != 0
-	is[wallMissing] = c&cueThing != 0 && c&(cueNotFound|cueGone) != 0 && c&(cueDescribes|cueNoHits) == 0 && size <= 200
+	is[wallMissing] = c&cueThing != 0 && (c&(cueNotFound|cueGone) != 0 && size <= 200 || c&cueNoMore != 0 && size <= 80) && c&(cueDescribes|cueNoHits) == 0
 	is[wallUpkeep] = c&cueUpkeep != 0 && c&(cuePerson|cueSite|cueThing) != 0 && size <= 200
 	is[wallShell] = c&cueScripts != 0 && c&cueTurnOn != 0
 	return is
@@ -357,6 +363,7 @@ func titleSays(folded []byte, size int) (is [wallCount]bool) {
 	// What it says of the page is most of what it says.
 	most := 2*covered >= len(folded)
 	is[wallMissing] = is[wallMissing] && most || c&cueNotFound != 0 && size <= 24 && most || c&cue404 != 0 && (size == len("404") || c&(cueThing|cueNotFound|cueError) != 0 && most)
+	is[wallMissing] = is[wallMissing] && c&cueWhen == 0
 	if is[wallUpkeep] || c&cueUpkeep != 0 {
 		_, covered = cuesOf(folded, upkeep)
 		is[wallUpkeep] = 3*covered >= 2*len(folded)
@@ -477,6 +484,9 @@ func (s *scene) weigh(said int) {
 			continue
 		}
 		heading := m.in&inHeading != 0
+		if m.size > 0 && !heading {
+			s.sentences++
+		}
 		if heading || m.in&asLead != 0 {
 			for w, is := range m.is {
 				s.headed[w] = s.headed[w] || is
@@ -499,7 +509,7 @@ func (s *scene) weigh(said int) {
 		s.describes = s.describes || m.cues&cueDescribes != 0
 		s.noHits = s.noHits || m.cues&cueNoHits != 0
 		switch {
-		case m.in&inDialog == 0:
+		case m.in&inDialog == 0 && !(s.framed && m.in&inContent == 0):
 			s.beside += m.size
 		case is[wallConsent]:
 			s.banner += m.size
