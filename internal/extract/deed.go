@@ -67,6 +67,7 @@ func tidy(main *html.Node) {
 // asksToJoin knows a sentence that wants its reader to have an account.
 func asksToJoin(s string) bool {
 	s = strings.ToLower(s)
+	//nolint:misspell // most of it is not English
 	for _, phrase := range [...]string{
 		"to join this", "to join the", "to comment", "to reply", "to post", "to answer", "to vote", "to participate", "to take part", "to react", "must be signed in", "must be logged in",
 		"need to be logged in", "have an account", "um zu antworten", "um zu kommentieren", "kommentieren zu können", "antworten zu können", "pour répondre", "pour commenter", "pour participer", "para responder",
@@ -152,6 +153,7 @@ func deedAddress(href string) bool {
 // othersLabel knows headings over lists of other pages.
 func othersLabel(s string) bool {
 	s = strings.ToLower(strings.TrimSpace(s))
+	//nolint:misspell // most of it is not English
 	for _, p := range [...]string{
 		"related topic", "related thread", "related article", "related post", "related question", "related discussion", "related stor", "related product", "related news", "related content", "related video", "related event", "related item",
 		"similar topic", "similar thread", "similar question", "similar discussion", "similar article", "similar post", "similar product", "similar item", "suggested topic", "suggested article", "recommended for you", "recommended article",

@@ -513,9 +513,8 @@ func (p *Page) Path(i int) string {
 	for at := p.Blocks[i].elem; at > 0 && len(names) < most; at = p.elements[at].parent {
 		n := p.elements[at].node
 		name := n.Data
-		for _, c := range strings.Fields(normalize.Attr(n, "class")) {
-			name += "." + c
-			break
+		if classes := strings.Fields(normalize.Attr(n, "class")); len(classes) > 0 {
+			name += "." + classes[0]
 		}
 		names = append(names, name)
 	}
