@@ -130,6 +130,9 @@ func (p *pass) codeText(n *html.Node) string {
 		case html.ElementNode:
 			a := readAttr(c)
 			kind := judgeCode(c, &a)
+			if mark := Attr(c, "data-code-marker"); mark != "" && len(mark) == 1 && at() {
+				b = append(b, mark...)
+			}
 			switch {
 			case kind == codeSkip:
 				into = false
@@ -428,17 +431,87 @@ func (p *pass) codeTable(n *html.Node, a *attrs) bool {
 			}
 		}
 	}
-	if !is {
+	if !is && !numbered(n, a) {
 		return false
 	}
 	class := a.class
 	lang := language(n, class)
+	if find(n, 2_000, func(c *html.Node) bool { m := Attr(c, "data-code-marker"); return m == "+" || m == "-" }) != nil {
+		lang = "diff"
+	}
 	code := p.codeText(n)
 	if strings.Trim(code, " \n") == "" {
 		return false
 	}
 	p.setCode(n, lang, code)
 	return true
+}
+
+// numbered says that a table, whose class or whose cells' speak of code, has
+// nothing but the numbers of lines in front of lines.
+func numbered(n *html.Node, a *attrs) bool {
+	says := func(class string) bool {
+		return eachToken(class, func(t string) bool {
+			return hasWord(t, "code") || hasWord(t, "source") || hasWord(t, "src") || hasWord(t, "lines") || hasWord(t, "listing")
+		})
+	}
+	named := says(a.class)
+	rows := 0
+	for c := n.FirstChild; c != nil; {
+		if c.DataAtom != atom.Tr {
+			if c.DataAtom == atom.Thead || c.DataAtom == atom.Caption || c.DataAtom == atom.Td {
+				return false
+			}
+			c = following(c, n, c.DataAtom == atom.Tbody)
+			continue
+		}
+		number := c.FirstChild
+		for number != nil && number.Type != html.ElementNode {
+			number = number.NextSibling
+		}
+		if number == nil || number.DataAtom != atom.Td {
+			return false
+		}
+		line := nextElement(number)
+		if line == nil || line.DataAtom != atom.Td || nextElement(line) != nil {
+			return false
+		}
+		s := strings.TrimSpace(text(number, 16))
+		if s == "" {
+			s = firstOf(Attr(number, "data-line"), Attr(number, "data-line-number"), Attr(number, "data-lineno"))
+		}
+		if s == "" || strings.Trim(s, "0123456789") != "" {
+			return false
+		}
+		named = named || says(Attr(line, "class")) || find(line, 4, func(c *html.Node) bool { return c.DataAtom == atom.Code || c.DataAtom == atom.Pre }) != nil
+		if !named {
+			return false
+		}
+		rows++
+		c = following(c, n, false)
+	}
+	if rows == 0 {
+		return false
+	}
+	// The numbers go, as the lines do that are in elements of their own.
+	eachRow(n, func(r *html.Node) {
+		for c := r.FirstChild; c != nil; c = c.NextSibling {
+			if c.DataAtom == atom.Td {
+				r.RemoveChild(c)
+				return
+			}
+		}
+	})
+	return true
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
 }
 
 // codeLines turns the <div class="syntaxhighlighter"> kind of code, which has

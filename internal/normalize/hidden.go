@@ -432,6 +432,47 @@ func (p *pass) hide(n *html.Node, total *int, how How) {
 	}
 }
 
+// closed says that n, which cannot be seen, is what many pages keep closed until
+// it is asked for: a menu, or a small dialog with something to press. It is left
+// out like other hidden text, but nobody has to be warned of it.
+func closed(n *html.Node, a *attrs) bool {
+	const (
+		dialog = 20  // letters of a dialog without a button
+		form   = 300 // of one with
+		label  = 40  // of an entry in a menu
+	)
+	if a.role == "dialog" || a.role == "alertdialog" || n.DataAtom == atom.Dialog || eachToken(a.class, func(t string) bool {
+		return hasWord(t, "modal") || hasWord(t, "popup") || hasWord(t, "dialog") || hasWord(t, "overlay") || hasWord(t, "cookie") || hasWord(t, "newsletter")
+	}) {
+		presses := find(n, 200, func(c *html.Node) bool { return c.DataAtom == atom.Button || c.DataAtom == atom.Input }) != nil
+		return short(n, dialog) || presses && short(n, form)
+	}
+	if a.role != "menu" && n.DataAtom != atom.Nav && n.DataAtom != atom.Ul && !eachToken(a.class, func(t string) bool {
+		return hasWord(t, "menu") || hasWord(t, "nav") || hasWord(t, "dropdown") || hasWord(t, "drawer")
+	}) {
+		return false
+	}
+	links, bound := 0, 2_000
+	for c := n.FirstChild; c != nil; {
+		if bound--; bound < 0 {
+			return false
+		}
+		if c.DataAtom == atom.A {
+			if !HasAttr(c, "href") || !short(c, label) {
+				return false
+			}
+			links++
+			c = following(c, n, false)
+			continue
+		}
+		if c.Type == html.TextNode && strings.Trim(c.Data, " \t\r\n\f|·") != "" {
+			return false
+		}
+		c = following(c, n, visibleByNature(c))
+	}
+	return links > 0
+}
+
 // visibleByNature says that the contents of n are shown when n is.
 func visibleByNature(n *html.Node) bool {
 	if n == nil || n.Type != html.ElementNode {

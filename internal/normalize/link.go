@@ -23,6 +23,10 @@ func (p *pass) leaveLink(n *html.Node) {
 		}
 		return // <a id="…"></a> stays: a heading may want it
 	}
+	if p.permalink(n, href) {
+		n.Parent.RemoveChild(n)
+		return
+	}
 	abs, web := p.urls.resolve(href)
 	if abs == "" || href != "" && strings.Trim(href, " \t\r\n\f#!") == "" { // href="#" is a button
 		removeAttr(n, "href")
@@ -170,6 +174,39 @@ func trimHeading(n *html.Node) {
 	}
 }
 
+// permalink says that the link n, outside of a heading, only leads to where it
+// stands: a sign behind a term, a caption or a line of a signature, or whatever is
+// directly beside a heading and leads to it. A heading without an id gets it.
+func (p *pass) permalink(n *html.Node, href string) bool {
+	frag, ok := strings.CutPrefix(href, "#")
+	if !ok {
+		abs, _ := p.urls.resolve(href)
+		if frag, ok = p.urls.fragment(abs); !ok {
+			return false
+		}
+	}
+	frag = unescapeFragment(frag)
+	named := permalinkClass(Attr(n, "class"))
+	if h := prevElement(n); h != nil && IsHeading(h) && (permalinkSign(n) || named && Attr(h, "id") == frag) {
+		if Attr(h, "id") == "" {
+			setAttr(h, "id", frag)
+		}
+		return true
+	}
+	if !named || n.FirstChild == nil || !permalinkSign(n) {
+		return false
+	}
+	for up := n.Parent; up != nil; up = up.Parent {
+		if IsHeading(up) {
+			return false // leaveHeading wants its address
+		}
+		if IsBlock(up) {
+			break
+		}
+	}
+	return true
+}
+
 // permalinkClass knows the classes of heading permalinks.
 func permalinkClass(class string) bool {
 	return class != "" && eachToken(class, func(t string) bool {
@@ -234,7 +271,7 @@ func unhex(c byte) (byte, bool) {
 }
 
 // chrome knows small pieces around content that are never content: a wiki's
-// edit links, the links back from notes, permalinks beside headings.
+// edit links, the links back from notes, links to the source of documentation.
 func chrome(n *html.Node, a *attrs) bool {
 	switch n.DataAtom {
 	case atom.Span, atom.A, atom.Div, atom.Sup, atom.Small, atom.P:
@@ -258,21 +295,21 @@ func chrome(n *html.Node, a *attrs) bool {
 			return hasToken(a.class, "Inline-Template")
 		case "toolbar":
 			return n.Parent != nil && hasToken(Attr(n.Parent, "class"), "code-toolbar")
-		case "anchor", "headerlink", "header-anchor":
-			if n.DataAtom == atom.A && strings.HasPrefix(Attr(n, "href"), "#") { // GitHub: beside the heading
-				if h := prevElement(n); h != nil && IsHeading(h) && permalinkSign(n) {
-					if Attr(h, "id") == "" {
-						setAttr(h, "id", unescapeFragment(Attr(n, "href")[1:]))
-					}
-					return true
-				}
-				if t == "headerlink" && n.Parent != nil && !IsHeading(n.Parent) && permalinkSign(n) { // Sphinx: behind a term or a caption
-					return true
-				}
-			}
+		case "viewcode-link", "viewcode-back", "src", "srclink", "source-link", "view-source":
+			return (n.DataAtom == atom.A || n.DataAtom == atom.Span) && sourceWord(plainText(n, 24))
 		}
 		return false
 	})
+}
+
+// sourceWord says that a link in documentation, to the code that it was made
+// from, shows nothing else.
+func sourceWord(s string) bool {
+	switch strings.ToLower(strings.Trim(s, "[]() ")) {
+	case "source", "src", "view source", "source code", "docs":
+		return true
+	}
+	return false
 }
 
 // labels says that n, a link back from a note, is the note's number or name: it

@@ -23,7 +23,7 @@ func (p *pass) img(n *html.Node) (*html.Node, bool) {
 			tiny[1] = isTiny(at.Val)
 		}
 	}
-	if tiny[0] || tiny[1] || src == "" && alt == "" {
+	if tiny[0] || tiny[1] || src == "" && alt == "" || alt == "" && HasAttr(n, "alt") && (ornament(Attr(n, "class")) || bullet(src)) {
 		return skip(n)
 	}
 	keep := n.Attr[:0]
@@ -41,6 +41,26 @@ func (p *pass) img(n *html.Node) (*html.Node, bool) {
 	n.Attr = append(keep, html.Attribute{Key: "alt", Val: alt})
 	n.FirstChild, n.LastChild = nil, nil
 	return n, false
+}
+
+// ornament says that a picture without a word for it is a face or a sign beside
+// what is said.
+func ornament(class string) bool {
+	return eachToken(class, func(t string) bool {
+		return hasWord(t, "avatar") || hasWord(t, "gravatar") || hasWord(t, "icon") || hasWord(t, "emblem") || hasWord(t, "spacer")
+	})
+}
+
+// bullet says that the file of a picture is called what makers of layout tables
+// called their dots and spacers.
+func bullet(src string) bool {
+	name := strings.ToLower(src[strings.LastIndexByte(src, '/')+1:])
+	name, _, _ = strings.Cut(name, ".")
+	switch name {
+	case "dot", "bullet", "spacer", "space", "pixel", "blank", "clear", "trans", "transparent", "shim", "s", "arrow", "line", "1x1":
+		return true
+	}
+	return false
 }
 
 // isTiny says that a width or height attribute is one pixel or none.

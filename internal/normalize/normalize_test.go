@@ -221,7 +221,7 @@ func TestWhatAClickOpensIsContent(t *testing.T) {
 		{"open details", `<details open><summary>S</summary>D</details>`, `<details open=""><summary>S</summary>D</details>`},
 		{"tab panels", `<div role="tablist"><button role="tab" aria-controls="p1">One</button><button role="tab" aria-controls="p2">Two</button></div>` +
 			`<div role="tabpanel" id="p1">1</div><div role="tabpanel" id="p2" hidden>2</div>`,
-			`<div role="tablist"><span role="tab">One</span> <span role="tab">Two</span></div><div role="tabpanel" id="p1">1</div><div role="tabpanel" id="p2">2</div>`},
+			`<div role="tabpanel" id="p1"><p><strong>One</strong></p>1</div><div role="tabpanel" id="p2"><p><strong>Two</strong></p>2</div>`},
 		{"a panel that a tab names", `<a role="tab" aria-controls="p" href="#p">T</a><div id="p" style="display:none">2</div>`,
 			`<a href="https://example.com/docs/guide/page.html#p" role="tab">T</a><div id="p">2</div>`},
 		{"an accordion", `<h3><button aria-expanded="false" aria-controls="a">Question?</button></h3><div id="a" hidden>Answer.</div>`, `<h3><span>Question?</span></h3><div id="a">Answer.</div>`},
@@ -338,7 +338,8 @@ func TestWhatIsKeptFromScreenReadersIsJudgedByWhatItIs(t *testing.T) {
 		{`<p>now <span class="a-offscreen">$19.99</span><span aria-hidden="true"><b>$</b>19<i>99</i></span></p>`, `<p>now <span class="a-offscreen">$19.99</span></p>`, 0},
 		{`<p>a<span aria-hidden="true"> → </span>b</p>`, `<p>ab</p>`, 0},
 		{`<p>a<i class="icon" aria-hidden="true">star</i></p>`, `<p>a</p>`, 0},
-		{`<div aria-hidden="true" class="modal"><p>Sign in to go on</p></div><p>x</p>`, `<p>x</p>`, 12},
+		{`<div aria-hidden="true" class="modal"><p>Sign in to go on, or go away now</p></div><p>x</p>`, `<p>x</p>`, 24},
+		{`<div aria-hidden="true" class="modal"><p>Subscribe!</p></div><p>x</p>`, `<p>x</p>`, 0},
 		{`<div aria-hidden="true" class="hero"><p>The story that everybody reads here</p></div>`, `<div class="hero"><p>The story that everybody reads here</p></div>`, 0},
 	} {
 		got, res := normal(t, c.page)

@@ -251,7 +251,11 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 	a := readAttr(n)
 	switch kind, how := p.hidden(n, &a); kind {
 	case hiddenText:
-		p.hide(n, &p.res.HiddenText, how)
+		total := &p.res.HiddenText
+		if closed(n, &a) {
+			total = &p.res.Assistive
+		}
+		p.hide(n, total, how)
 		return skip(n)
 	case assistive:
 		p.hide(n, &p.res.Assistive, how)
@@ -343,6 +347,12 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 		return skip(n)
 	}
 	n.Attr = keepAttr(p, n.Attr)
+	if n.DataAtom == atom.Form && asksForm(n) {
+		setAttr(n, "role", "form")
+	}
+	if (a.role == "tablist" || a.class != "" && tabLabels(a.class)) && p.nameTabs(n) {
+		return skip(n)
+	}
 	return n, true
 }
 
@@ -356,6 +366,7 @@ func (p *pass) leave(n *html.Node) {
 		if n.Data == "" && n.Parent != nil {
 			n.Parent.RemoveChild(n)
 		}
+		p.apart(n)
 		return
 	}
 	p.count(n)
@@ -394,6 +405,9 @@ func (p *pass) leave(n *html.Node) {
 		if n.FirstChild == nil && n.Parent != nil {
 			n.Parent.RemoveChild(n)
 		}
+	}
+	if n.Parent != nil && n.PrevSibling != nil {
+		p.apart(n)
 	}
 }
 

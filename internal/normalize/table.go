@@ -27,6 +27,7 @@ type table struct {
 	cols, width         int // the widest row; this row so far
 	rowCells, rowBlocks int
 	widest              int // cells of the row with most cells
+	rowFull, full       int // cells with something to read: of this row, of the row with most
 	text, longest       int // characters of all cells, of the longest
 	headings, rich      int // cells with a heading, with several blocks
 	cell                cell
@@ -63,7 +64,7 @@ func (p *pass) enterRow() {
 		return
 	}
 	t := &p.tables[len(p.tables)-1]
-	t.width, t.rowCells, t.rowBlocks = 0, 0, 0
+	t.width, t.rowCells, t.rowBlocks, t.rowFull = 0, 0, 0, 0
 }
 
 func (p *pass) enterCell(n *html.Node) {
@@ -109,6 +110,9 @@ func (p *pass) leaveCell(n *html.Node) {
 	if c.text > 0 || hasImage(n) {
 		t.filled++
 	}
+	if c.text > 0 || c.nested > 0 || namedImage(n) {
+		t.rowFull++
+	}
 	t.text += c.text
 	t.longest = max(t.longest, c.text)
 	if c.headings > 0 {
@@ -120,6 +124,13 @@ func (p *pass) leaveCell(n *html.Node) {
 	t.rowBlocks += c.blocks
 	t.nested += c.nested
 	*c = cell{}
+}
+
+// namedImage says that there is an image with a name in an otherwise empty cell.
+func namedImage(n *html.Node) bool {
+	return n.FirstChild != nil && find(n, 6, func(c *html.Node) bool {
+		return c.DataAtom == atom.Img && Attr(c, "alt") != "" || c.DataAtom == atom.Input
+	}) != nil
 }
 
 // hasImage looks for an image near the top of an otherwise empty cell.
@@ -135,6 +146,7 @@ func (p *pass) leaveRow(n *html.Node) {
 	t.rows++
 	t.cols = max(t.cols, t.width)
 	t.widest = max(t.widest, t.rowCells)
+	t.full = max(t.full, t.rowFull)
 	if t.rowBlocks > 0 {
 		setAttr(n, blockRow, "")
 	}
@@ -200,6 +212,8 @@ func (t *table) isLayout(n *html.Node) bool {
 	case marked:
 		return false
 	case t.rows == 1 && t.headers == 0:
+		return true
+	case t.full <= 1 && t.headers == 0: // one column, with signs in front of it
 		return true
 	case t.rich*2 > t.filled: // lists and paragraphs side by side
 		return true
