@@ -704,7 +704,8 @@ func addressKind(u *url.URL) (kind int) {
 			kind |= isMissing
 		case "sorry", "blocked", "showcaptcha", "challenge", "botcheck", "humanverification", "areyouhuman", "distil", "validatecaptcha", "cdncgi":
 			kind |= isCheck
-		case "privacygate", "cookiewall", "gdpr", "cookies", "cookie", "privacy", "cookiepolicy", "privacypolicy", "datenschutz", "cookieconsent", "privacysettings":
+		case "privacygate", "cookiewall", "gdpr", "cookies", "cookie", "privacy", "cookiepolicy", "privacypolicy", "datenschutz", "cookieconsent", "privacysettings",
+			"zustimmung", "einwilligung", "consentement", "consentimiento", "consentimento", "consenso", "zgoda", "zgody", "toestemming", "samtykke", "samtycke", "souhlas", "suostumus":
 			kind |= isConsent
 		}
 		switch {

@@ -54,11 +54,12 @@ type scene struct {
 	at     place
 	status int
 
-	title   cue // of all of the title
-	titled  [wallCount]bool
-	missing int  // headings that say what is not found
-	told404 bool // crawlers are told a status of 404
-	robots  bool // search engines are asked to keep away
+	title    cue // of all of the title
+	titled   [wallCount]bool
+	missing  int  // headings that say what is not found
+	told404  bool // crawlers are told a status of 404
+	nameless bool // there is no title
+	robots   bool // search engines are asked to keep away
 
 	label  cue            // what the buttons say
 	says   [wallCount]int // sentences that say so, headings aside
@@ -153,7 +154,7 @@ var clues = [...]clue{
 	{wallConsent, 45, "a redirect led to an address of consent", func(s *scene) bool { return s.at.redirected && s.at.toConsent && !s.at.own }},
 	{wallConsent, 25, "title or heading speak of consent", func(s *scene) bool { return s.titled[wallConsent] || s.headed[wallConsent] }},
 	{wallConsent, 25, "a sentence asks for it", func(s *scene) bool { return s.says[wallConsent] > 0 }},
-	{wallConsent, 15, "more than two sentences do", func(s *scene) bool { return s.says[wallConsent] > 2 }},
+	{wallConsent, 15, "more than one sentence does", func(s *scene) bool { return s.says[wallConsent] > 1 }},
 	{wallConsent, 25, "a button accepts or refuses", (*scene).canAgree},
 	{wallConsent, 10, "a name of a manager of consent", func(s *scene) bool { return s.has(markManager) }},
 	{wallConsent, 20, "there is nothing but a dialog that asks for it", func(s *scene) bool { return s.banner > 0 && s.beside == 0 && s.says[wallConsent] > 0 }},
@@ -194,7 +195,7 @@ var clues = [...]clue{
 
 	{wallPaywall, 45, "a sentence asks for a subscription", func(s *scene) bool { return s.says[wallPaywall] > 0 }},
 	{wallPaywall, 20, "more than one sentence does", func(s *scene) bool { return s.says[wallPaywall] > 1 }},
-	{wallPaywall, 15, "a sentence asks for it, and another praises it", func(s *scene) bool { return s.says[wallPaywall] > 0 && s.kinOf(cueOffer) }},
+	{wallPaywall, 15, "a sentence asks for it, and one praises it or offers a login", func(s *scene) bool { return s.says[wallPaywall] > 0 && s.kinOf(cueOffer|cueLogin) }},
 	{wallPaywall, 20, "at most 120 letters say something else, and no more than fit", func(s *scene) bool { return s.alien[wallPaywall] <= 120 && s.kin[wallPaywall] >= s.alien[wallPaywall] }},
 	{wallPaywall, -100, "over 240 letters say something else, or more than fit", func(s *scene) bool { return s.alien[wallPaywall] > 240 || s.alien[wallPaywall] > s.kin[wallPaywall] }},
 	{wallPaywall, -60, "the title speaks about such pages", (*scene).teaches},
@@ -206,6 +207,7 @@ var clues = [...]clue{
 		return (s.titled[wallMissing] || s.headed[wallMissing]) && s.alien[wallMissing] <= 20 && s.kin[wallMissing] > 30 && s.says[wallMissing] == 0 && s.missing == 0
 	}},
 	{wallMissing, 20, "a sentence says it, and at most 15 letters say something else", func(s *scene) bool { return s.says[wallMissing] > 0 && s.alien[wallMissing] <= 15 }},
+	{wallMissing, 15, "a sentence says it, and there is neither title nor heading", func(s *scene) bool { return s.says[wallMissing] > 0 && s.heads == 0 && s.nameless }},
 	{wallMissing, 15, "title or heading speak of an error", func(s *scene) bool { return (s.title|s.heading)&cueError != 0 }},
 	{wallMissing, 45, "crawlers are told the status 404", func(s *scene) bool { return s.told404 }},
 	{wallMissing, 25, "a class of such pages", func(s *scene) bool { return s.has(markMissing) }},
@@ -390,6 +392,7 @@ func newScene(seen *sight, meta *metadata, page *normalize.Result, in Input) *sc
 		s.aside(raw, said+maxAside)
 	}
 	s.readTitle(meta.title)
+	s.nameless = strings.TrimSpace(meta.title) == ""
 	for _, v := range meta.meta["prerender-status-code"] {
 		s.told404 = s.told404 || v == "404" || v == "410"
 	}
