@@ -528,8 +528,12 @@ func (s *surroundings) visible(body *html.Node) {
 	out := outbound{byHost: map[string]int{}, seen: map[uint64]struct{}{}}
 	out.own = hostOf(s.page)
 	steps := 0
+	var parts numbers
 	for n := body; n != nil; n = next(n, body) {
 		if n.Type != html.ElementNode {
+			if n.Type == html.TextNode && len(n.Data) < 8 {
+				parts.plain(n)
+			}
 			continue
 		}
 		if len(s.c.Breadcrumbs) == 0 && isCrumbTrail(n) && steps < 20 {
@@ -543,12 +547,14 @@ func (s *surroundings) visible(body *html.Node) {
 		if href == "" || hasAttr(n, "data-private") || !strings.HasPrefix(href, "http") {
 			continue
 		}
-		s.series(n, href)
+		s.series(n, href, &parts)
 		out.add(n, href, s.page)
 	}
 	if s.c.Outbound = out.list(); out.more || len(out.hosts) > maxOutboundHosts {
 		s.cut("outbound")
 	}
+	before, after := parts.around()
+	s.c.Previous, s.c.Next = firstOf(s.c.Previous, before), firstOf(s.c.Next, after)
 }
 
 // isCrumbTrail says whether an element calls itself a trail of breadcrumbs.
@@ -666,7 +672,7 @@ func linkText(n *html.Node) string {
 }
 
 // series takes a link that can only lead to the page before or after.
-func (s *surroundings) series(n *html.Node, href string) {
+func (s *surroundings) series(n *html.Node, href string, parts *numbers) {
 	c := s.c
 	if c.Next != "" && c.Previous != "" || hostOf(href) != hostOf(s.page) || withoutFragment(href) == s.page {
 		return
@@ -678,10 +684,11 @@ func (s *surroundings) series(n *html.Node, href string) {
 	if len(t) > 100 {
 		return
 	}
+	parts.link(n, t, href, s.page)
 	t = strings.Trim(strings.ToLower(oneLine(t, 60)), " .…>»›→←‹«<⟩⟨❯❮▶◀▸◂")
 	where := neighbourOf(t)
 	if where == 0 {
-		if where = shortNeighbourOf(t); where == 0 || !inPager(n) {
+		if where = shortNeighbourOf(t); where == 0 || !inPager(n) && !likeAddress(href, s.page) {
 			return
 		}
 	}
@@ -734,7 +741,7 @@ func inPager(n *html.Node) bool {
 			switch a.Key {
 			case "class", "id", "aria-label":
 				s := strings.ToLower(a.Val)
-				for _, word := range []string{"pagination", "paginat", "pager", "paging", "page-nav", "pagenav", "page-numbers", "pagenumbers", "seitennavigation", "seitennummer"} {
+				for _, word := range []string{"pagination", "paginat", "pager", "paging", "page-nav", "pagenav", "page-numbers", "pagenumbers", "page-links", "pagelinks", "post-pages", "multipage", "seitennavigation", "seitennummer"} {
 					if strings.Contains(s, word) {
 						return true
 					}
