@@ -176,6 +176,9 @@ var clues = [...]clue{
 	{wallLogin, 10, "the address names where to go on", func(s *scene) bool { return s.at.redirected && s.at.toLogin && s.at.back }},
 	{wallLogin, 40, "a password to type", func(s *scene) bool { return s.passwords > 0 }},
 	{wallLogin, 15, "a name to type", func(s *scene) bool { return s.passwords == 0 && s.fields > 0 && s.fields <= 2 }},
+	{wallLogin, 25, "a name and a password to type, a sentence to the reader that speaks of them, and at most 30 letters that say something else", func(s *scene) bool {
+		return s.passwords == 1 && s.fields > 0 && s.says[wallLogin] == 0 && s.alien[wallLogin] <= 30 && s.talksOf(cueLogin|cueCredential)
+	}},
 	{wallLogin, 20, "the title speaks of a login", func(s *scene) bool { return s.titled[wallLogin] }},
 	{wallLogin, 20, "a heading speaks of a login", func(s *scene) bool { return s.headed[wallLogin] }},
 	{wallLogin, 30, "a sentence asks for it", func(s *scene) bool { return s.says[wallLogin] > 0 }},
