@@ -7,7 +7,7 @@ import (
 
 // about says what selection goes by.
 func (m *metadata) about(address *url.URL) about {
-	return about{thread: m.isThread(address), product: m.isProduct()}
+	return about{thread: m.isThread(address), product: m.isProduct(), site: m.siteHeading}
 }
 
 // isProduct says whether the page offers one thing for sale.

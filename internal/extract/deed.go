@@ -56,6 +56,11 @@ func (ix *index) buttons() {
 func tidy(main *html.Node) {
 	ix := makeIndex(main)
 	ix.prune(0, roleDeed|roleOther, about{})
+	if m := ix.main; m > 0 && ix.onlyArticle(m) > 0 && ix.landmark(m) { // one article, and teasers
+		for i := ix.cells[m].end; i < int32(len(ix.cells)); i = ix.cells[i].end {
+			ix.cells[i].drop = true
+		}
+	}
 	for i := int32(1); i < int32(len(ix.cells)); i++ {
 		if c := &ix.cells[i]; c.drop {
 			c.node.Parent.RemoveChild(c.node)
@@ -205,4 +210,55 @@ func opens(n *html.Node) bool {
 		}
 	}
 	return true
+}
+
+const (
+	stripLinks = 4  // links of a bar of links
+	stripLabel = 14 // bytes of one of them, on average
+)
+
+// strips drops bars of links at the very top and the very bottom of a page that
+// names none of its parts, as tables and bare boxes make them.
+func (ix *index) strips(root int32) {
+	kept := ix.kept(root)
+	if kept.link > kept.text/10*6 {
+		return // a list of links is what the page is about
+	}
+	isStrip := func(c *cell) bool {
+		return c.links >= stripLinks && c.prose == 0 && c.link*10 >= c.text*7 && c.text < stripLabel*c.links && c.text < kept.text/5
+	}
+	for i := root + 1; i < ix.cells[root].end; {
+		c := &ix.cells[i]
+		switch {
+		case c.drop || c.text == 0:
+			i = c.end
+		case isStrip(c) && normalize.IsBlock(c.node) && !ix.hasTitle(i):
+			c.drop = true
+			i = c.end
+		case c.own > 0 || !normalize.IsBlock(c.node):
+			i = ix.cells[root].end // the first text that is none
+		default:
+			i++
+		}
+	}
+	at := root
+	for depth := 0; depth < 100; depth++ {
+		last := int32(-1)
+		for i := at + 1; i < ix.cells[at].end; i = ix.cells[i].end {
+			c := &ix.cells[i]
+			if c.text > 0 && !c.drop && normalize.IsBlock(c.node) {
+				last = i
+			}
+		}
+		if last < 0 {
+			return
+		}
+		if c := &ix.cells[last]; isStrip(c) && !ix.hasTitle(last) {
+			c.drop = true
+			continue
+		} else if c.own > 0 {
+			return
+		}
+		at = last
+	}
 }

@@ -74,6 +74,8 @@ func (c *cell) isContainer() bool {
 type index struct {
 	cells []cell
 	title int32   // the first h1, 0 when there is none
+	site  int32   // the h1 that is the name of the site, -1 when none is
+	main  int32   // the longest <main>, 0 when there is none
 	heads []int32 // headings over other pages
 	todo  []int32 // links that do something
 }
@@ -89,7 +91,7 @@ func makeIndex(body *html.Node) *index {
 			count++
 		}
 	}
-	ix := &index{cells: make([]cell, 0, count)}
+	ix := &index{cells: make([]cell, 0, count), site: -1}
 	parent, block := int32(-1), int32(-1)
 	inLink := 0
 	n := body
@@ -165,6 +167,9 @@ func (ix *index) leave(i int32) {
 	c.end = int32(len(ix.cells))
 	if c.isProse() {
 		c.prose += c.own
+	}
+	if (c.node.DataAtom == atom.Main || c.role&roleContent != 0 && attr(c.node, "role") == "main") && (ix.main == 0 || c.text > ix.cells[ix.main].text) {
+		ix.main = i
 	}
 	switch c.node.DataAtom {
 	case atom.H1:

@@ -37,7 +37,8 @@ type metadata struct {
 	markedTimes []string // time elements that say they are of publication
 	changes     []string // itemprop=dateModified, and time elements that say they are of a change
 	metaCount   int
-	thread      bool // microdata says that this is a forum thread or a question
+	siteHeading string // the h1, where that is the name of the site
+	thread      bool   // microdata says that this is a forum thread or a question
 }
 
 // maxMeta is how many meta elements are read.
@@ -183,7 +184,12 @@ func (m *metadata) fill(doc *sift.Document, body *html.Node, address *url.URL, c
 		host = address.Hostname()
 	}
 	doc.Site = oneLine(firstOf(m.first("og:site_name", "application-name", "citation_journal_title"), m.linked.site()), maxName)
-	doc.Title = m.pageTitle(about, headings(body), doc.Site, host)
+	h1, others := headings(body)
+	if own := ownTitle(oneLine(m.title, maxTitle), h1, others); own != "" {
+		doc.Title, m.siteHeading = own, h1[0]
+	} else {
+		doc.Title = m.pageTitle(about, h1, doc.Site, host)
+	}
 	doc.Author = m.authors(about)
 	doc.Published = m.published(about)
 	doc.Language = m.language(contentLanguage)
@@ -199,20 +205,45 @@ func firstOf(values ...string) string {
 	return ""
 }
 
-// headings gives the texts of the first h1 elements.
-func headings(body *html.Node) []string {
-	var out []string
-	for n := body; n != nil; n = next(n, body) {
-		if n.DataAtom == atom.H1 && n.Type == html.ElementNode {
+// headings gives the texts of the first h1 elements, and of what may be the title
+// where the h1 is the name of the site: lower headings and links of some length.
+func headings(body *html.Node) (h1, others []string) {
+	for n := body; n != nil && len(h1) < maxHeadings; n = next(n, body) {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.DataAtom {
+		case atom.H1:
 			if s := oneLine(text(n), maxTitle); s != "" {
-				out = append(out, s)
+				h1 = append(h1, s)
 			}
-			if len(out) == maxHeadings {
-				break
+		case atom.H2, atom.H3, atom.A:
+			if len(others) < 10*maxHeadings {
+				if s := oneLine(text(n), maxTitle); s != "" {
+					others = append(others, s)
+				}
 			}
 		}
 	}
-	return out
+	return h1, others
+}
+
+// ownTitle gives the title of a page whose only h1 is the name of the site, as on
+// boards that put their own name above every thread: the page's title is in front
+// of that name, and stands in the page as a heading or a link.
+func ownTitle(title string, h1, others []string) string {
+	if len(h1) != 1 {
+		return ""
+	}
+	rest, ok := strings.CutSuffix(title, h1[0])
+	if !ok || len(h1[0]) < 4 || !endsInSeparator(strings.TrimRight(rest, " ")) {
+		return ""
+	}
+	own := strings.TrimRight(rest, " "+separators)
+	if own == "" || !slices.Contains(others, own) {
+		return ""
+	}
+	return own
 }
 
 // pageTitle chooses the title. A heading that the page's own title repeats is

@@ -9,6 +9,8 @@ import (
 type about struct {
 	thread  bool // what readers wrote is the content: a forum thread, a question with answers
 	product bool // one thing on sale: what buyers wrote is not the content
+
+	site string // the h1, where that is the name of the site
 }
 
 const (
@@ -44,6 +46,7 @@ const (
 // leaves no page behind: a large one need not be held twice.
 func selectMain(page *html.Node, a about, carve bool) (main *html.Node, fallback string) {
 	ix := makeIndex(page)
+	ix.disown(a.site)
 	region := ix.region(a)
 	mask := junk
 	if !a.thread && ix.keptWithout(roleComments, region).prose >= leastContent {
@@ -60,6 +63,7 @@ func selectMain(page *html.Node, a about, carve bool) (main *html.Node, fallback
 	} else {
 		ix.reset()
 		ix.prune(root, furniture|roleMeta, a)
+		ix.strips(root)
 	}
 	if got := ix.kept(root).text; got < leastContent && got < ix.cells[0].text && !(region > 0 && ix.landmark(region)) {
 		// So little is not believed to be all there is. A short page is kept
@@ -123,13 +127,7 @@ func (ix *index) region(a about) int32 {
 	ix.prune(0, furniture, a)
 	page := ix.kept(0).text
 	ix.reset()
-	best := int32(0)
-	for i := range ix.cells {
-		c := &ix.cells[i]
-		if (c.node.DataAtom == atom.Main || attr(c.node, "role") == "main") && (best == 0 || c.text > ix.cells[best].text) {
-			best = int32(i)
-		}
-	}
+	best := ix.main
 	least := page / 4
 	if best > 0 && ix.landmark(best) {
 		least = page / 20
@@ -236,12 +234,37 @@ func (ix *index) prune(root int32, mask role, a about) {
 		if bad&roleNav != 0 && c.link > c.text/10*9 && c.text-c.link < (page.text-page.link)/4 {
 			sure = true // a menu, however long it is beside a short page
 		}
+		if bad&roleSide != 0 && ix.beside(i) {
+			sure = true
+		}
 		sure = sure && !ix.hasTitle(i)
 		if sure || c.prose <= page.prose/2 && c.text < page.text/2 {
 			c.drop = true
 			i = c.end - 1
 		}
 	}
+}
+
+// disown finds the h1 that is the name of the site, which is no title. What
+// stands first under the name of a heading is the title then.
+func (ix *index) disown(site string) {
+	ix.site = -1
+	if site == "" || ix.title == 0 || oneLine(text(ix.cells[ix.title].node), maxTitle) != site {
+		return
+	}
+	ix.site = ix.title
+	for i := ix.title + 1; i < int32(len(ix.cells)); i++ {
+		if ix.cells[i].prose > 0 && ix.cells[i].node.DataAtom != atom.Div || ix.cells[i].node.DataAtom == atom.H2 {
+			ix.title = i
+			return
+		}
+	}
+}
+
+// beside says that a cell stands outside of a <main> that has a text of its own.
+func (ix *index) beside(i int32) bool {
+	m := ix.main
+	return m > 0 && (i >= ix.cells[m].end || ix.cells[i].end <= m) && ix.cells[m].text >= leastContent
 }
 
 // siteHead says that a cell stands above the title of the page and outside of
@@ -273,7 +296,7 @@ func (ix *index) dropLinkLists(root int32) {
 // hasTitle says whether there is an h1 inside.
 func (ix *index) hasTitle(i int32) bool {
 	for j := i + 1; j < ix.cells[i].end; j++ {
-		if ix.cells[j].node.DataAtom == atom.H1 {
+		if j != ix.site && ix.cells[j].node.DataAtom == atom.H1 {
 			return true
 		}
 	}
@@ -332,7 +355,7 @@ func (ix *index) build(root int32) *html.Node {
 func (ix *index) lead(root int32) int32 {
 	h := int32(-1)
 	for i := root - 1; i > 0; i-- {
-		if ix.cells[i].node.DataAtom == atom.H1 && ix.cells[i].text > 0 {
+		if i != ix.site && ix.cells[i].node.DataAtom == atom.H1 && ix.cells[i].text > 0 {
 			h = i
 			break
 		}

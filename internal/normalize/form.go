@@ -31,6 +31,9 @@ func tabLabels(class string) bool {
 // row of labels is not needed any more.
 func (p *pass) nameTabs(list *html.Node) bool {
 	const most = 50
+	if p.tablists++; p.tablists > 200 {
+		return false
+	}
 	var labels, panels []*html.Node
 	for c := list.FirstChild; c != nil && len(labels) <= most; {
 		if Attr(c, "role") == "tab" || c.DataAtom == atom.Label || (c.DataAtom == atom.A || c.DataAtom == atom.Button) && find(c, 8, func(k *html.Node) bool { return Attr(k, "role") == "tab" }) == nil {

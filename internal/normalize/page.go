@@ -60,6 +60,7 @@ type pass struct {
 
 	holes, parts map[string]*html.Node // of a page that React streams; see streamed
 	disclosed    map[*html.Node]struct{}
+	tablists     int                 // rows of tabs looked at
 	controlled   map[string]struct{} // ids of panels that a tab or an accordion's button opens
 }
 
@@ -297,7 +298,12 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 			}
 			return n, false
 		}
-		return skip(n)
+		between := (strings.EqualFold(a.typ, "radio") || strings.EqualFold(a.typ, "checkbox")) && prevElement(n) != nil && nextElement(n) != nil
+		skip(n)
+		if between {
+			n.Data = " " // two labels with a box between them
+		}
+		return n, false
 	case atom.Button:
 		if !p.contentButton(n, &a) {
 			return skip(n)
