@@ -23,6 +23,8 @@ func TestHostileMarkupIsRenderedInBoundedTimeAndSpace(t *testing.T) {
 	for name, in := range map[string]string{
 		"colspan of a thousand million":      "<table><tr>" + strings.Repeat("<th colspan=1000000000>a", 2000) + strings.Repeat("<tr><td>b", 2000) + "</table>",
 		"rowspans over many columns":         "<table><tr>" + strings.Repeat("<th rowspan=65534>a", 2000) + strings.Repeat("<tr><td>b", 20_000) + "</table>",
+		"many tables with wide cells":        strings.Repeat("<table><tr><th colspan=999>a<th>b<tr><td>c<td>d</table>", 20_000),
+		"many tables with a wide second row": strings.Repeat("<table><tr><th>a<th>b<tr><td>c<td colspan=999>d</table>", 20_000),
 		"100,000 columns":                    "<table><tr>" + cells + strings.Repeat("<tr><td>b<td>c", 20_000) + "</table>",
 		"400,000 line breaks":                "<p>a" + strings.Repeat("<br>", 400_000) + "b",
 		"line breaks in nested elements":     strings.Repeat("<font><b>", 200) + strings.Repeat("<br>a", 60_000),

@@ -7,7 +7,7 @@ import (
 
 // special marks the bytes that may have to be escaped in running text.
 var special = func() (t [256]bool) {
-	for _, c := range []byte("\\`*_[]<&~(^:|#!") {
+	for _, c := range []byte("\\`*_[]<&~(^:|#!@") {
 		t[c] = true
 	}
 	return t
@@ -66,7 +66,9 @@ func (w *writer) escape(s string, spaced bool) {
 		case '^':
 			esc = prev == '['
 		case '<':
-			esc = next == 1 && !spaced || isLetter(next) || next == '/' || next == '!' || next == '?'
+			esc = next == 1 && !spaced || isLetter(next) || next == '/' || next == '!' || next == '?' || strings.IndexByte(s[i+1:min(len(s), i+1+mailLook)], '@') >= 0
+		case '@':
+			esc = i < mailLook && strings.IndexByte(s[:i], '@') < 0 && w.angled()
 		case '&':
 			esc = next == 1 && !spaced || isEntity(s[i+1:])
 		case '|':
@@ -197,6 +199,22 @@ func isAlnum(c byte) bool { return c >= '0' && c <= '9' || isLetter(c) }
 // isWord says that c may be of a word: a letter, a digit, or part of a character
 // above ASCII.
 func isWord(c byte) bool { return isAlnum(c) || c >= 0x80 }
+
+// mailLook is how far a mail address behind an angle bracket is looked for.
+const mailLook = 256
+
+// angled says that an angle bracket stands open in the word so far, whose
+// beginning is in another element: <0<b>@0></b> would be the link of a mail
+// address.
+func (w *writer) angled() bool {
+	before := w.out[max(w.textAt, len(w.out)-mailLook):]
+	for i := len(before) - 1; i >= 0 && before[i] != ' '; i-- {
+		if before[i] == '<' {
+			return i == 0 || before[i-1] != '\\'
+		}
+	}
+	return false
+}
 
 // insideWord says that the characters on both sides of s[i] are no punctuation.
 func (w *writer) insideWord(s string, i int) bool {

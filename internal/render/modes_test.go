@@ -3,16 +3,11 @@ package render
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
 	"golang.org/x/net/html"
 
 	"sift.build/sift/internal/normalize"
@@ -227,7 +222,9 @@ func FuzzContent(f *testing.F) {
 			if !utf8.ValidString(r.Content) || r.Chars != utf8.RuneCountInString(r.Content) {
 				t.Errorf("%s: %d characters of %q", mode, r.Chars, r.Content)
 			}
-			if len(r.Content) > 200*len(in)+100_000 {
+			// The most are lists inside each other, which indent each line of a few
+			// bytes, and what empty cells the tables of a page may have in any case.
+			if len(r.Content) > 80*len(in)+5*blanksMin {
 				t.Errorf("%s: %d bytes from %d", mode, len(r.Content), len(in))
 			}
 			var whole strings.Builder
@@ -240,41 +237,8 @@ func FuzzContent(f *testing.F) {
 				t.Errorf("%s: windows do not join", mode)
 			}
 		}
-		sameHeadings(t, body)
+		survives(t, body)
 	})
-}
-
-// sameHeadings holds that a parser of Markdown finds the headings of what was
-// written that the writer meant to write, and no other: no text of a page can
-// make one.
-func sameHeadings(t *testing.T, body *html.Node) {
-	t.Helper()
-	doc := &sift.Document{Kind: sift.KindHTML, Main: body, Page: body}
-	outline, err := Content(doc, sift.ModeOutline)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var meant, found []int
-	for _, h := range outline.Outline {
-		meant = append(meant, h.Level)
-	}
-	clean, err := Content(doc, sift.ModeClean)
-	if err != nil {
-		t.Fatal(err)
-	}
-	src := []byte(clean.Content)
-	tree := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser().Parse(text.NewReader(src))
-	if err := ast.Walk(tree, func(n ast.Node, in bool) (ast.WalkStatus, error) {
-		if h, ok := n.(*ast.Heading); ok && in {
-			found = append(found, h.Level)
-		}
-		return ast.WalkContinue, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(meant, found) {
-		t.Errorf("headings of levels %v were written, %v are read in %q", meant, found, clean.Content)
-	}
 }
 
 // Whatever the content and the size of a window: windows join to the whole,

@@ -12,15 +12,15 @@ import (
 // gigabyte of empty cells.
 const (
 	columnsMax = 1000   // columns that spans alone can make
-	blanksMin  = 10_000 // empty cells that any table may have for its spans and short rows
-	blanksCell = 8      // and for each cell that it has
+	blanksMin  = 10_000 // empty cells that the tables of a page may have for their spans and short rows
+	blanksCell = 8      // and for each cell that they have
 )
 
 // grid is the shape of a table while it is written row by row.
 type grid struct {
 	rows   []*html.Node
 	cols   int
-	blanks int   // empty cells that may still be written
+	blanks int   // empty cells that may still be written, those of the line under the head too
 	down   []int // for each column: rows for which a cell from above goes on
 }
 
@@ -32,7 +32,7 @@ func (w *writer) table(n *html.Node) {
 			w.block(c, w.children)
 		}
 	}
-	g := measure(n)
+	g := measure(n, w.blanks)
 	if g.cols == 0 {
 		return
 	}
@@ -41,7 +41,7 @@ func (w *writer) table(n *html.Node) {
 		return
 	}
 	for i, row := range g.rows {
-		w.row(row, &g)
+		w.row(row, &g, i == 0)
 		if i == 0 && !w.plain {
 			w.newline()
 			w.out = append(w.out, strings.Repeat("| --- ", g.cols)...)
@@ -49,16 +49,18 @@ func (w *writer) table(n *html.Node) {
 		}
 		w.want = 1
 	}
+	w.blanks = g.blanks
 	w.want = 2
 }
 
-// measure collects the rows and finds how many columns they need.
-func measure(n *html.Node) grid {
+// measure collects the rows and finds how many columns they need. blanks is how
+// many empty cells the tables before have left.
+func measure(n *html.Node, blanks int) grid {
 	var g grid
 	cells := 0
 	g.rows = rowsOf(n)
 	kept := g.rows[:0]
-	limit := columnsMax
+	widest := 0
 	for _, r := range g.rows {
 		width := 0
 		for c := r.FirstChild; c != nil; c = c.NextSibling {
@@ -70,10 +72,11 @@ func measure(n *html.Node) grid {
 			kept = append(kept, r)
 		}
 		cells += width
-		limit = max(limit, width)
+		widest = max(widest, width)
 	}
 	g.rows = kept
-	g.blanks = blanksMin + blanksCell*cells
+	limit := max(columnsMax, widest)
+	g.blanks = blanks + blanksCell*cells
 	// Lay the cells out once, with the same bound as when they are written.
 	work := g.blanks
 	for _, r := range g.rows {
@@ -107,16 +110,10 @@ func measure(n *html.Node) grid {
 		}
 		g.cols = max(g.cols, col)
 	}
-	g.cols = min(max(g.cols, 0), limit)
-	for _, r := range g.rows { // when the bound was met
-		width := 0
-		for c := r.FirstChild; c != nil; c = c.NextSibling {
-			if isCell(c) {
-				width++
-			}
-		}
-		g.cols = max(g.cols, width)
-	}
+	// Columns that there is no cell for cost two empty ones, in the head and in the
+	// line under it.
+	g.cols = max(widest, min(g.cols, limit, widest+max(0, g.blanks/2)))
+	g.blanks -= g.cols - widest
 	g.down = make([]int, g.cols)
 	return g
 }
@@ -170,16 +167,14 @@ func spans(c *html.Node) (across, down int) {
 	return across, down
 }
 
-// row writes one row on one line.
-func (w *writer) row(row *html.Node, g *grid) {
+// row writes one row on one line. The head has all its cells, or it would be none.
+func (w *writer) row(row *html.Node, g *grid, head bool) {
 	w.begin()
 	w.bol = false
 	col, written := 0, 0
 	blank := func() {
-		if g.blanks > 0 && !w.plain {
-			w.out = append(w.out, "|  "...)
-			g.blanks--
-		}
+		w.out = append(w.out, "|  "...)
+		g.blanks--
 		col++
 	}
 	if w.plain {
@@ -190,7 +185,7 @@ func (w *writer) row(row *html.Node, g *grid) {
 		if !isCell(c) {
 			continue
 		}
-		for col < g.cols && g.down[col] > 0 && g.blanks > 0 {
+		for col < g.cols && g.down[col] > 0 && (head || g.blanks > 0) {
 			g.down[col]--
 			blank()
 		}
@@ -204,12 +199,12 @@ func (w *writer) row(row *html.Node, g *grid) {
 		}
 		written++
 		col++
-		for ; across > 1 && col < g.cols && g.blanks > 0; across-- {
+		for ; across > 1 && col < g.cols && (head || g.blanks > 0); across-- {
 			g.down[col] = down - 1
 			blank()
 		}
 	}
-	for col < g.cols && g.blanks > 0 {
+	for col < g.cols && (head || g.blanks > 0) {
 		if g.down[col] > 0 {
 			g.down[col]--
 		}

@@ -53,6 +53,7 @@ type writer struct {
 	heading   *html.Node // the heading around
 	cell      bool       // inside a table cell: everything on one line
 	cellMark  string     // a list marker to write in the cell
+	blanks    int        // empty cells that tables may still have
 	depth     int
 	lastList  lastList
 	lastSpan  codeSpan
@@ -132,7 +133,7 @@ type note struct {
 }
 
 func newWriter(body *html.Node, plain bool) *writer {
-	w := &writer{plain: plain, bol: true, closed: closed{end: -1}}
+	w := &writer{plain: plain, bol: true, closed: closed{end: -1}, blanks: blanksMin}
 	w.findNotes(body)
 	return w
 }
