@@ -37,6 +37,18 @@ func align(page, ends, gold []int) []float32 {
 			used[j] = true
 		}
 	}
+	// A word that was dropped for standing alone elsewhere is matched where the
+	// words beside it are.
+	for i := 1; i < len(match); i++ {
+		if j := match[i-1] + 1; j > 0 && match[i] < 0 && j < len(gold) && !used[j] && page[i] == gold[j] {
+			match[i], used[j] = j, true
+		}
+	}
+	for i := len(match) - 2; i >= 0; i-- {
+		if j := match[i+1] - 1; j >= 0 && match[i] < 0 && !used[j] && page[i] == gold[j] {
+			match[i], used[j] = j, true
+		}
+	}
 	moved(page, gold, match, used)
 	labels := make([]float32, len(ends))
 	from := 0
