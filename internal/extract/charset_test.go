@@ -239,9 +239,40 @@ func FuzzDecode(f *testing.F) {
 		if charset == "" || from == "" || len(text) > 1<<20 {
 			t.Errorf("%q %q %d", charset, from, len(text))
 		}
+		if len(text) > 3*len(body) && !isGzip(body) {
+			t.Errorf("%d bytes became %d", len(body), len(text))
+		}
+		plainBytes(t, in, text, charset, from)
 		again, charset2, _, _ := Decode(context.Background(), in)
 		if again != text || charset2 != charset {
 			t.Errorf("a second run read %s, the first %s", charset2, charset)
 		}
 	})
+}
+
+// plainBytes holds what is true whatever a server or a page says of a character
+// set: a mark at the beginning decides, and bytes that can only be ASCII, or are
+// UTF-8 with more than a few characters, are not changed.
+func plainBytes(t *testing.T, in Input, text, charset, from string) {
+	t.Helper()
+	body := string(in.Body)
+	for mark, name := range map[string]string{"\xef\xbb\xbf": "utf-8", "\xfe\xff": "utf-16be", "\xff\xfe": "utf-16le", "\xff\xfe\x00\x00": "utf-32le", "\x00\x00\xfe\xff": "utf-32be"} {
+		if strings.HasPrefix(body, mark) && (charset != name || from != fromBOM) && !(name == "utf-16le" && charset == "utf-32le") {
+			t.Errorf("%q begins with the mark of %s and was read as %s by its %s", body, name, charset, from)
+		}
+	}
+	beyond := 0
+	for _, r := range body {
+		switch {
+		case r < ' ' && r != '\n' && r != '\r' && r != '\t', r == utf8.RuneError:
+			return // an escape of iso-2022-jp, bytes of UTF-16, a gzip file
+		case r >= utf8.RuneSelf:
+			beyond++
+		}
+	}
+	if beyond == 0 || beyond >= 10 {
+		if want := strings.TrimLeft(body, "\ufeff"); text != want {
+			t.Errorf("%q with %q became %q, read as %s by its %s", body, in.ContentType, text, charset, from)
+		}
+	}
 }

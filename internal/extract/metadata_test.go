@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -199,13 +200,19 @@ func FuzzLinkedData(f *testing.F) {
 		l.add(script)
 		m := metadata{linked: l}
 		about := l.main()
-		m.authors(about)
-		m.published(about)
 		m.isThread(nil)
 		m.isProduct()
-		_ = l.site()
 		if len(l.objects) > maxLDObjects {
 			t.Errorf("%d objects", len(l.objects))
+		}
+		// What ends up in an answer is one clean line, and a date is one.
+		for what, s := range map[string]string{"authors": m.authors(about), "site": oneLine(l.site(), maxName), "description": oneLine(str(about["description"]), maxDescription)} {
+			if !utf8.ValidString(s) || strings.ContainsAny(s, "\n\r\x00\x1b\u202e\u2066") || utf8.RuneCountInString(s) > maxDescription+maxAuthors*(maxName+2) {
+				t.Errorf("%s of %q: %q is not a clean line", what, script, s)
+			}
+		}
+		if s := m.published(about); s != "" && (len(s) < len("2006") || strings.Trim(s, "0123456789-:.+TZ") != "") {
+			t.Errorf("%q is published %q", script, s)
 		}
 	})
 }

@@ -48,6 +48,42 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// What a server packs, in any of the codings or two of them, comes out as it
+// was: whole, and the same byte for byte.
+func FuzzPacked(f *testing.F) {
+	for i := range 5 {
+		f.Add("<html><p>hello</p></html>", uint8(i), i%2 == 0)
+		f.Add("", uint8(i), i%2 == 1)
+		f.Add("\x1f\x8b\x08\x00\x78\x9c", uint8(i), false)
+	}
+	f.Fuzz(func(t *testing.T, body string, which uint8, twice bool) {
+		if len(body) > 64<<10 {
+			return
+		}
+		c := []coding{gzipCoding, zlibCoding, rawDeflate, brCoding, zstdCoding}[which%5]
+		wire, declared := packed(c, body), []coding{c}
+		head := []byte(wire)[:min(len(wire), peekBytes)]
+		if (c == brCoding || c == rawDeflate) && (looksText(head) || opens(zlibCoding, head)) {
+			return // no number at its beginning, and a few bytes may be those of a text
+		}
+		if c == rawDeflate {
+			declared[0] = zlibCoding // what such servers say
+		}
+		if twice {
+			wire, declared = packed(gzipCoding, wire), append(declared, gzipCoding)
+		}
+		d, err := decode(&capped{r: strings.NewReader(wire), budget: &budget{max: 256 << 10}}, declared, true)
+		if err != nil {
+			t.Fatalf("%q packed as %q: %v", body, declared, err)
+		}
+		defer d.Close()
+		var got strings.Builder
+		if _, err := io.Copy(&got, d); err != nil || got.String() != body {
+			t.Fatalf("%q packed as %q becomes %q, %v", body, declared, got.String(), err)
+		}
+	})
+}
+
 func FuzzRefresh(f *testing.F) {
 	for _, s := range []string{"0", "5; url=/x", "0,url='a b'", "1.5;URL=\"x", ".5;x", "0 url = y", "99999999999999999999;z", "0;url", "0;url=", " \t0\t;\turl\t=\tx ", "0;'x'", "5x"} {
 		f.Add(s, "<meta http-equiv=refresh content=\""+s+"\">", "text/html")
