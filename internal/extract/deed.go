@@ -242,7 +242,7 @@ func (ix *index) strips(root int32) {
 		}
 	}
 	at := root
-	for depth := 0; depth < 100; depth++ {
+	for range 100 {
 		last := int32(-1)
 		for i := at + 1; i < ix.cells[at].end; i = ix.cells[i].end {
 			c := &ix.cells[i]
