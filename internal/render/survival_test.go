@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -163,11 +164,15 @@ func bare(code string) string {
 // tagsWritten are the tags that the writer makes where Markdown has no sign.
 var tagsWritten = []string{"<br>", "<strong>", "</strong>", "<em>", "</em>", "<del>", "</del>", "<sub>", "</sub>", "<sup>", "</sup>"}
 
+// itemOfX is a link at the beginning of an item that goldmark, unlike GitHub,
+// takes for a task and its box.
+var itemOfX = regexp.MustCompile(`((?:[-+]|\d[.)]) )\[([xX])\]\(`)
+
 // found reads the shape of Markdown with a parser of GitHub's flavour.
 func found(t testing.TB, markdown string) *shape {
 	t.Helper()
 	s := newShape()
-	src := []byte(markdown)
+	src := []byte(itemOfX.ReplaceAllString(markdown, "$1[$2.]("))
 	root := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote)).Parser().Parse(text.NewReader(src))
 	lines := func(n ast.Node) string {
 		var b strings.Builder
