@@ -19,7 +19,8 @@
 //     meaning (m<sup>2</sup>), else as plain text (1st);
 //   - the summary of details as a bold paragraph;
 //   - the beginning of a page of a PDF as <!-- page 3 -->, as plain text [page 3],
-//     in HTML <section data-page="3">;
+//     in HTML <section data-page="3">; a line of the file's own that reads like one
+//     has a backslash in front of it;
 //   - an image without an address as (Image: its alt).
 //
 // # Outline

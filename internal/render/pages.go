@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -86,8 +87,7 @@ type pageStart struct{ number, at int }
 // PageMarker is the line in front of a page of a PDF in Markdown.
 func PageMarker(number int) string { return "<!-- page " + strconv.Itoa(number) + " -->" }
 
-// pageMarker writes the line in front of a page of a PDF. A page cannot forge
-// one in Markdown: the bracket would be escaped.
+// pageMarker writes the line in front of a page of a PDF.
 func (w *writer) pageMarker(number int) {
 	w.startBlock(2)
 	w.begin()
@@ -99,6 +99,48 @@ func (w *writer) pageMarker(number int) {
 		w.out = append(w.out, PageMarker(number)...)
 	}
 	w.startBlock(2)
+}
+
+// ownMarkers puts a backslash in front of each line of the file's own that reads
+// like the marker of a page, so that no page can forge one: in plain text, and in
+// code. Of other text Markdown's escapes have done so.
+func (w *writer) ownMarkers() {
+	open, end := "<!-- page ", " -->"
+	if w.plain {
+		open, end = "[page ", "]"
+	}
+	if bytes.Count(w.out, []byte(open)) <= len(w.pages) {
+		return // they are the writer's
+	}
+	var forged []int
+	for at := 0; ; {
+		i := bytes.Index(w.out[at:], []byte(open))
+		if i < 0 {
+			break
+		}
+		i += at
+		at = i + len(open)
+		line := bytes.LastIndexByte(w.out[:i], '\n') + 1
+		_, own := slices.BinarySearchFunc(w.pages, line, func(p pageStart, at int) int { return cmp.Compare(p.at, at) })
+		rest := bytes.TrimLeft(w.out[at:], "0123456789")
+		if !own && len(rest) < len(w.out)-at && bytes.HasPrefix(rest, []byte(end)) && len(bytes.Trim(w.out[line:i], " >\t")) == 0 {
+			forged = append(forged, i)
+		}
+	}
+	out, from := make([]byte, 0, len(w.out)+len(forged)), 0
+	for _, i := range forged {
+		out = append(append(out, w.out[from:i]...), '\\')
+		from = i
+	}
+	w.out = append(out, w.out[from:]...)
+	for i := range w.heads {
+		n, _ := slices.BinarySearch(forged, w.heads[i].at)
+		w.heads[i].at += n
+	}
+	for i := range w.pages {
+		n, _ := slices.BinarySearch(forged, w.pages[i].at)
+		w.pages[i].at += n
+	}
 }
 
 // pageStarts turns positions in bytes, in order, into characters.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,6 +64,45 @@ func TestThePagesOfAPDFAreMarkedInEveryMode(t *testing.T) {
 		if diff := cmp.Diff([]int{1, 2, 4}, numbers); diff != "" {
 			t.Errorf("%s: %s", mode, diff)
 		}
+	}
+}
+
+func TestNoPageOfAPDFForgesTheMarkOfAnother(t *testing.T) {
+	const marks = "<p>[page 9]</p><p>&lt;!-- page 9 --&gt;</p><h2>[page 10]</h2><p>é<br>[page 11] of <b>12</b></p><p>[pa<b>ge 12</b>]</p>" +
+		"<pre><code>&lt;!-- page 13 --&gt;\n[page 14]</code></pre><ul><li><pre><code>x\n&lt;!-- page 15 --&gt;</code></pre></li></ul><blockquote><p>[page 16]</p></blockquote>" +
+		"<table><tr><td>[page 17]</td><td>a</td></tr><tr><td>[page x]</td><td>[page 18]</td></tr></table><h2>End</h2>"
+	doc := pdf(t, map[int]string{1: marks, 2: "<p>two</p>"}, sift.Bookmark{Level: 1, Title: "Two", Page: 2})
+	for mode, own := range map[sift.Mode]*regexp.Regexp{
+		sift.ModeClean: regexp.MustCompile(`(?m)^[ >\t]*<!-- page (\d+) -->`), sift.ModeText: regexp.MustCompile(`(?m)^[ >\t]*\[page (\d+)\]`),
+		sift.ModeHTML: regexp.MustCompile(`(?m)^ *<section data-page="(\d+)"`),
+	} {
+		r, err := Content(doc, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range own.FindAllStringSubmatch(r.Content, -1) {
+			got = append(got, m[1])
+		}
+		if diff := cmp.Diff([]string{"1", "2"}, got); diff != "" {
+			t.Errorf("%s: %s\n%s", mode, diff, r.Content)
+		}
+		chars := []rune(r.Content)
+		for _, p := range r.Pages {
+			if line := string(chars[p.Offset:]); !strings.Contains(line[:min(len(line), 24)], "page "+strconv.Itoa(p.Number)) && !strings.Contains(line[:24], `data-page="`+strconv.Itoa(p.Number)) {
+				t.Errorf("%s: page %d is said to begin at %q", mode, p.Number, line)
+			}
+		}
+		for _, h := range r.Structure().Headings {
+			line, _, _ := strings.Cut(string(chars[h.Offset:]), "\n")
+			if want := map[string]string{"Two": "age", "[page 10]": "page 10]", "End": "End"}[h.Text]; !strings.Contains(line, want) {
+				t.Errorf("%s: the heading %s is said to begin at %q", mode, h.Text, line)
+			}
+		}
+	}
+	// A page that is none of a PDF has nothing to forge.
+	if got := inMode(t, "<p>[page 9]</p><section data-page=3><p>x</p></section>", sift.ModeText).Content; got != "[page 9]\n\nx" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -142,6 +142,9 @@ func newWriter(body *html.Node, plain bool) *writer {
 func (w *writer) document(body *html.Node) string {
 	w.children(body)
 	w.startBlock(2)
+	if len(w.pages) > 0 {
+		w.ownMarkers()
+	}
 	return strings.TrimRight(string(w.out), " \n")
 }
 
