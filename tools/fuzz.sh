@@ -6,10 +6,12 @@ cd "$(dirname "$0")/.."
 usual=${1:-20s}
 longer=${2:-$usual}
 # What a page passes through on its way: character set, content encoding, feeds,
-# data in scripts, the normal form, the Markdown writer and the windows.
-pages="internal/extract:FuzzDecode internal/fetch:FuzzDecode internal/extract:FuzzFeed internal/extract:FuzzLinkedData
-	internal/extract:FuzzEmbedded internal/normalize:FuzzPage internal/render:FuzzContent internal/render:FuzzWindow"
+# JSON, data in scripts, the normal form, the Markdown writer and the windows.
+pages="internal/extract:FuzzDecode internal/fetch:FuzzDecode internal/fetch:FuzzPacked internal/extract:FuzzFeed
+	internal/jq:FuzzReader internal/extract:FuzzLinkedData internal/extract:FuzzEmbedded internal/normalize:FuzzPage
+	internal/render:FuzzContent internal/render:FuzzWindow"
 count=0
+long=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
@@ -18,7 +20,7 @@ fuzz() { go test -run '^$' -fuzz "^$2\$" -fuzztime "$time" -fuzzminimizetime 2s 
 while IFS=: read -r file name; do
 	time=$usual
 	for page in $pages; do
-		if [ "$page" = "$(dirname "$file"):$name" ]; then time=$longer; fi
+		if [ "$page" = "$(dirname "$file"):$name" ]; then time=$longer long=$((long + 1)); fi
 	done
 	echo "== $name in $(dirname "$file") for $time"
 	if ! fuzz "$file" "$name"; then
@@ -31,5 +33,6 @@ while IFS=: read -r file name; do
 	fi
 	count=$((count + 1))
 done < <(grep -rhoHE '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' . | sed -E 's/^\.\///; s/:func /:/' | sort)
-echo "$count fuzzers ran"
+echo "$count fuzzers ran, $long of them for $longer"
 test "$count" -gt 0
+test "$long" -eq "$(wc -w <<<"$pages")" # a name in the list that is no fuzzer's is a mistake
