@@ -12,6 +12,9 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 # with -race, which takes minutes on a slow machine, only the pipeline is here.
 RACE := ./internal/pipeline ./internal/gate ./internal/fetch ./internal/guard ./internal/auth ./internal/api ./internal/metrics ./internal/client ./internal/child ./internal/fanout ./internal/pdfpool ./internal/batch ./internal/archive
 
+# The files and packages of testdata/questions that are Debian's.
+DOCUMENTS := /usr/share/doc/debian-policy/policy.html/ch-archive.html:debian-policy /usr/share/doc/base-passwd/users-and-groups.html:base-passwd
+
 .PHONY: build demo test check lint fmt race fuzz bench soak quality train cross deps clean
 
 build: ## bin/sift
@@ -52,8 +55,7 @@ soak: build ## minutes of batches from many callers against a hostile site, besi
 	$(GO) run ./tools/soak -sift bin/sift
 
 quality: ## how well questions find their passages, beside plain BM25, and main content, beside other extractors
-	@[ -e /usr/share/doc/debian-policy/policy.html/ch-archive.html ] && [ -e /usr/share/doc/base-passwd/users-and-groups.html ] \
-		|| ./tools/deps.sh debian-policy:debian-policy base-passwd-docs:base-passwd
+	@./tools/deps.sh $(DOCUMENTS)
 	$(GO) run ./tools/quality -documents
 	@if [ -e $${SIFT_WCXB:-../shared/wcxb}/ground-truth.jsonl.gz ]; then \
 		data=$$(realpath $${SIFT_WCXB:-../shared/wcxb}); models=$$(realpath bin/train/models 2>/dev/null || true); \
@@ -73,9 +75,9 @@ cross: ## the platforms of a release
 	GOOS=darwin GOARCH=amd64 $(BUILD) -o dist/sift-darwin-amd64 ./cmd/sift
 	GOOS=darwin GOARCH=arm64 $(BUILD) -o dist/sift-darwin-arm64 ./cmd/sift
 
-deps: ## what the tests need: Go modules, and Debian's tesseract-ocr and jq when there are none
+deps: ## what the tests need: Go modules, and Debian's tesseract-ocr, jq and debian-policy when there are none
 	$(GO) mod download
-	@./tools/deps.sh tesseract:tesseract-ocr jq:jq
+	@./tools/deps.sh tesseract:tesseract-ocr jq:jq $(DOCUMENTS)
 
 clean:
 	rm -rf bin dist

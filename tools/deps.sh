@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Installs Debian packages whose programs are missing.
-# usage: tools/deps.sh PROGRAM:PACKAGE…
+# Installs Debian packages whose programs or files are missing.
+# usage: tools/deps.sh PROGRAM_OR_FILE:PACKAGE…
 set -euo pipefail
 missing=()
 for pair in "$@"; do
-	command -v "${pair%%:*}" >/dev/null || missing+=("${pair#*:}")
+	wanted=${pair%%:*}
+	[[ $wanted == /* && -e $wanted ]] || command -v "$wanted" >/dev/null || missing+=("${pair#*:}")
 done
 [ "${#missing[@]}" -gt 0 ] || exit 0
 if ! command -v apt-get >/dev/null; then
-	echo "the tests need these programs, which this system has under some name of its own: ${missing[*]}" >&2
+	echo "these Debian packages are needed, which this system has under some name of its own: ${missing[*]}" >&2
 	exit 1
 fi
 as_root=()

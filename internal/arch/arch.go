@@ -64,6 +64,7 @@ func Table() map[string]Rule {
 		"cmd/sift":     {Ours: []string{"sift", "app", "config", "auth", "client", "guard", "extract", "render", "gate", "fanout", "spelling"}, Outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys"}},
 
 		// Not part of the product: production code imports none of these.
+		"internal/cputime":             {Tests: true},
 		"internal/pdf/pdftest":         {},
 		"internal/model/modeltest":     {},
 		"internal/batch/storetest":     {Ours: []string{"sift", "batch"}, Tests: true},

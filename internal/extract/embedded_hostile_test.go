@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"sift.build/sift/internal/cputime"
 	"sift.build/sift/internal/sift"
 )
 
@@ -171,29 +172,14 @@ func TestReadingDataTakesTimeLinearInIt(t *testing.T) {
 		t.Skip("takes a second")
 	}
 	for name, shape := range hostileData() {
-		took := func(n int) time.Duration {
-			page, best := []byte(shape(n)), time.Hour
-			for range 2 {
-				start := time.Now()
+		cputime.Linear(t, name, 8<<10, func(n int) func() {
+			page := []byte(shape(n))
+			return func() {
 				if _, _, err := Embedded(context.Background(), Input{Body: page, URL: "https://a.example/x", ContentType: "text/html"}); err != nil {
 					t.Fatal(err)
 				}
-				best = min(best, time.Since(start))
 			}
-			return best
-		}
-		// Eight times the data: about eight times the time. Sixty-four would be
-		// quadratic; the floor and another look keep noise out.
-		var small, large time.Duration
-		for range 4 {
-			if small, large = took(8<<10), took(64<<10); large <= 30*max(small, 300*time.Microsecond) {
-				break
-			}
-		}
-		t.Logf("%s: %v, %v", name, small, large)
-		if large > 30*max(small, 300*time.Microsecond) {
-			t.Errorf("%s: %v for some data, %v for eight times as much", name, small, large)
-		}
+		})
 	}
 }
 

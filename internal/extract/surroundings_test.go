@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"sift.build/sift/internal/cputime"
 	"sift.build/sift/internal/sift"
 )
 
@@ -384,28 +384,14 @@ func TestTheSurroundingsOfAPageTakeTimeLinearInIt(t *testing.T) {
 			return rep(`<ul class=pagination><li><a href="?ref=1">Next</a></ul>`, n), ""
 		},
 	} {
-		took := func(n int) time.Duration {
+		cputime.Linear(t, name, 400, func(n int) func() {
 			page, header := shape(n)
-			best := time.Hour
-			for range 2 {
-				start := time.Now()
+			return func() {
 				if _, err := Context(context.Background(), Input{Body: []byte(page), URL: here, ContentType: "text/html"}, header); err != nil {
 					t.Fatal(err)
 				}
-				best = min(best, time.Since(start))
 			}
-			return best
-		}
-		var small, large time.Duration
-		for range 4 {
-			if small, large = took(400), took(3200); large <= 30*max(small, 300*time.Microsecond) {
-				break
-			}
-		}
-		t.Logf("%s: %v, %v", name, small, large)
-		if large > 30*max(small, 300*time.Microsecond) {
-			t.Errorf("%s: %v for one page, %v for one eight times as long", name, small, large)
-		}
+		})
 	}
 }
 

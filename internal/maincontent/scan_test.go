@@ -6,14 +6,13 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/cputime"
 	"sift.build/sift/internal/normalize"
 )
 
@@ -262,34 +261,14 @@ func TestChoosingTakesTimeLinearInThePage(t *testing.T) {
 			return "<nav>" + strings.Repeat("<a href=http://a.example/>a link</a>", n) + "</nav>"
 		},
 	} {
-		const n = 2_000
-		took := func(n int) time.Duration {
-			best := time.Hour
+		cputime.Linear(t, name, 2_000, func(n int) func() {
 			body := bodyOf(t, page(n))
-			for range 3 {
-				start := processorTime(t)
+			return func() {
 				p := Scan(body, Hints{}, nil)
 				p.Copy(p.Choose().Keep)
-				best = min(best, processorTime(t)-start)
 			}
-			return best
-		}
-		// What grows with the square would take 64 times as long.
-		if one, eight := took(n), took(8*n); eight > 24*one+100*time.Millisecond {
-			t.Errorf("%s: %v, of eight times as much %v", name, one, eight)
-		}
+		})
 	}
-}
-
-// processorTime is what this process has used: on a busy machine a clock says
-// more of the others.
-func processorTime(t testing.TB) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func numbered(n int, format string) string {

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/cputime"
 )
 
 const pageURL = "https://example.com/docs/guide/page.html"
@@ -658,30 +660,13 @@ func TestTimeGrowsWithThePageAndNoFaster(t *testing.T) {
 		"a long class": func(n int) string { return "<p class='" + strings.Repeat("a-b ", n) + "'>x" },
 		"one srcset":   func(n int) string { return "<img srcset='" + strings.Repeat("/a 1x,", min(n, 10_000)) + "'>" },
 	} {
-		took := func(n int) time.Duration {
-			page, best := shape(n), time.Hour
-			for range 3 {
-				doc, err := html.Parse(strings.NewReader(page))
-				if err != nil {
-					t.Fatal(err)
-				}
-				start := time.Now()
-				Page(doc, nil)
-				best = min(best, time.Since(start))
+		cputime.Linear(t, name, 500, func(n int) func() {
+			doc, err := html.Parse(strings.NewReader(shape(n)))
+			if err != nil {
+				t.Fatal(err)
 			}
-			return best
-		}
-		// Eight times the page: about eight times the time. Sixty-four would
-		// be quadratic; the floor and a second look keep noise out.
-		var small, large time.Duration
-		for range 4 {
-			if small, large = took(500), took(4000); large <= 40*max(small, 300*time.Microsecond) {
-				break
-			}
-		}
-		if large > 40*max(small, 300*time.Microsecond) {
-			t.Errorf("%s: %v for one page, %v for one eight times as long", name, small, large)
-		}
+			return func() { Page(doc, nil) }
+		})
 	}
 }
 
@@ -701,9 +686,9 @@ func TestNestingDoesNotMakeEveryElementLookAtAllOfThePage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				start := time.Now()
+				start := cputime.Used(t)
 				Page(doc, nil)
-				best = min(best, time.Since(start))
+				best = min(best, cputime.Used(t)-start)
 			}
 			return best
 		}
