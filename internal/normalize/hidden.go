@@ -113,7 +113,7 @@ func (p *pass) styled(n *html.Node, a *attrs) (int, How) {
 		} else if how, ok := seen.unseen(); ok {
 			own := unseenWithout(seen, sheets)
 			moves := d.set&propAnimated != 0 && d.hid&propAnimated == 0 || shown&propAnimated != 0
-			if !a.animated && !moves && !animatedClass(a.class) && !sectioned(n) && (own || !p.doubtful(n, a, &seen)) && !p.slides(a) {
+			if !a.animated && !moves && !animatedClass(a.class) && !sectioned(n) && (own || !p.doubtful(n, a, &seen)) && !p.slides(a) && !p.opens(n, a) {
 				if how == HowStyle && !own {
 					how = HowSheet
 				}
@@ -259,12 +259,38 @@ func (p *pass) discloses(n *html.Node) bool {
 		return false
 	}
 	class := Attr(n, "class")
-	kind := func(c *html.Node) bool {
-		return c.Type == html.ElementNode && c.DataAtom == n.DataAtom && Attr(c, "class") == class
-	}
 	if !asks(n.PrevSibling) {
 		return false
 	}
+	if n.DataAtom == atom.P && class == "" {
+		// Panels are boxes. A paragraph without a name below a heading is text
+		// like any other, and hidden for good when it is hidden.
+		if prev := prevElement(n); prev == nil || !question(plainText(prev, labelMax)) {
+			return false
+		}
+	}
+	kind := func(c *html.Node) bool {
+		if c.Type != html.ElementNode || c.DataAtom != n.DataAtom || Attr(c, "class") != class {
+			return false
+		}
+		if _, ok := p.disclosed[c]; ok || class != "" {
+			return true
+		}
+		return p.hides(c) // any other paragraph below a heading proves nothing
+	}
+	if !p.panelOfMany(n, kind) {
+		return false
+	}
+	if p.disclosed == nil {
+		p.disclosed = make(map[*html.Node]struct{})
+	}
+	p.disclosed[n] = struct{}{}
+	return true
+}
+
+// panelOfMany says that another element of its kind stands beside n, below a
+// heading or question as n does.
+func (p *pass) panelOfMany(n *html.Node, kind func(*html.Node) bool) bool {
 	// In one list with others: a question, an answer, a question, an answer.
 	for c, bound := n.NextSibling, 8; c != nil && bound > 0; c, bound = c.NextSibling, bound-1 {
 		if kind(c) && asks(c.PrevSibling) {
@@ -542,7 +568,7 @@ func hasWord(t, w string) bool {
 // whether it is open. Menus and dialogs are not meant.
 func (p *pass) opener(n *html.Node) {
 	var controls, role string
-	expands, popup, clicks := false, false, false
+	expands, popup, clicks, kind := false, false, false, ""
 	for i := range n.Attr {
 		switch at := &n.Attr[i]; at.Key {
 		case "hidden":
@@ -560,6 +586,8 @@ func (p *pass) opener(n *html.Node) {
 			expands = true
 		case "aria-haspopup":
 			popup = at.Val != "false"
+		case "type":
+			kind = at.Val
 		case "data-toggle", "data-bs-toggle":
 			expands = expands || at.Val == "collapse" || at.Val == "tab" || at.Val == "pill"
 		case "data-target", "data-bs-target":
@@ -579,6 +607,9 @@ func (p *pass) opener(n *html.Node) {
 		if _, id, ok := strings.Cut(Attr(n, "href"), "#"); ok && id != "" {
 			controls = id
 		}
+	}
+	if presses := n.DataAtom == atom.Button && !strings.EqualFold(kind, "submit") && !strings.EqualFold(kind, "reset"); !popup && (presses || role == "button" || n.DataAtom == atom.A && role == "") {
+		p.control(n, controls)
 	}
 	if expands && !popup && controls == "" || clicks && n.DataAtom != atom.A {
 		p.disclose(n)

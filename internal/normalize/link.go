@@ -362,7 +362,7 @@ func IsHeading(n *html.Node) bool {
 // contentButton says that a button's text is content: a heading or question
 // that opens what follows, or a whole card.
 func (p *pass) contentButton(n *html.Node, a *attrs) bool {
-	if a.role == "tab" {
+	if a.role == "tab" || holdsHeading(n) && visibleLetters(n, 2) {
 		return true
 	}
 	expands, popup := false, false

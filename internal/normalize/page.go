@@ -60,8 +60,9 @@ type pass struct {
 
 	holes, parts map[string]*html.Node // of a page that React streams; see streamed
 	disclosed    map[*html.Node]struct{}
-	tablists     int                 // rows of tabs looked at
-	controlled   map[string]struct{} // ids of panels that a tab or an accordion's button opens
+	openers      map[*html.Node]opener // buttons, and the panels behind them
+	tablists     int                   // rows of tabs looked at
+	controlled   map[string]struct{}   // ids of panels that a tab or an accordion's button opens
 }
 
 // Page rewrites the document under root in place to the normal form. base is
@@ -305,10 +306,16 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 		}
 		return n, false
 	case atom.Button:
-		if !p.contentButton(n, &a) {
+		switch {
+		case p.names(n):
+			nameLine(n)
+		case !p.contentButton(n, &a):
 			return skip(n)
+		case holdsHeading(n):
+			rename(n, atom.Div)
+		default:
+			rename(n, atom.Span)
 		}
-		rename(n, atom.Span)
 		if prev := n.PrevSibling; prev != nil && prev.Type == html.ElementNode && !IsBlock(prev) {
 			n.Parent.InsertBefore(textNode(" "), n) // as between two links
 		}
