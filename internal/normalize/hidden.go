@@ -413,18 +413,7 @@ func (p *pass) unseen(n *html.Node, a *attrs) (How, bool) {
 	if a.class != "" && hiddenClass(a.class) != visible {
 		return HowSheet, true
 	}
-	var says rules
-	if p.sheet.rules != nil {
-		var shown property
-		says, shown, _, _ = p.sheet.seen(n, a.id, a.class)
-		says[0].hid &^= shown
-		says[1].hid &^= shown
-	}
-	if a.style == "" && says.empty() {
-		return "", false
-	}
-	style := readStyle(a.style)
-	d := cascade(says[0], style[0], says[1], style[1])
+	d := p.declarations(n, a)
 	if how, ok := d.gone(); ok {
 		return how, true
 	}
@@ -438,6 +427,23 @@ func (p *pass) unseen(n *html.Node, a *attrs) (How, bool) {
 		return HowTransparent, true
 	}
 	return "", false
+}
+
+// declarations gives what the style attribute and the sheets say of n, where no
+// other state of the page says otherwise.
+func (p *pass) declarations(n *html.Node, a *attrs) (d declared) {
+	var says rules
+	if p.sheet.rules != nil {
+		var shown property
+		says, shown, _, _ = p.sheet.seen(n, a.id, a.class)
+		says[0].hid &^= shown
+		says[1].hid &^= shown
+	}
+	if a.style == "" && says.empty() {
+		return d
+	}
+	style := readStyle(a.style)
+	return cascade(says[0], style[0], says[1], style[1])
 }
 
 // hide counts the text of n, which is about to go, in total.
@@ -608,6 +614,9 @@ func (p *pass) opener(n *html.Node) {
 			controls = id
 		}
 	}
+	if p.main == nil && (n.DataAtom == atom.Main || role == "main") {
+		p.main = n
+	}
 	if presses := n.DataAtom == atom.Button && !strings.EqualFold(kind, "submit") && !strings.EqualFold(kind, "reset"); !popup && (presses || role == "button" || n.DataAtom == atom.A && role == "") {
 		p.control(n, controls)
 	}
@@ -714,7 +723,7 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 			return true
 		}
 	}
-	return p.slides(a) || p.discloses(n)
+	return p.slides(a) || p.discloses(n) || p.veiled(n, a)
 }
 
 // ariaHidden judges an element that is kept from screen readers. It may well

@@ -677,7 +677,7 @@ func TestNestingDoesNotMakeEveryElementLookAtAllOfThePage(t *testing.T) {
 	for name, open := range map[string]string{
 		"kept from screen readers": "<div aria-hidden=true class=x>", "code": "<code>", "headings": "<h2><div>", "items": "<ul><div>", "definitions": "<dl><div>",
 		"line numbers": "<span data-line-number=1 class=ln>", "formulas": "<mjx-container>", "unseen": "<div style='visibility:hidden'>",
-		"buttons": "<div role=tab>", "footnotes": "<sup>", "details": "<details>",
+		"buttons": "<div role=tab>", "panels": "<button>x?</button><div hidden>", "rows": "<div><b role=button>x</b><div>", "footnotes": "<sup>", "details": "<details>",
 	} {
 		took := func(depth int) time.Duration {
 			page, best := strings.Repeat(open, depth/strings.Count(open, "<"))+"<p>"+strings.Repeat("<b>1</b><br>", 12_000), time.Hour

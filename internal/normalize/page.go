@@ -61,8 +61,11 @@ type pass struct {
 	holes, parts map[string]*html.Node // of a page that React streams; see streamed
 	disclosed    map[*html.Node]struct{}
 	openers      map[*html.Node]opener // buttons, and the panels behind them
-	tablists     int                   // rows of tabs looked at
-	controlled   map[string]struct{}   // ids of panels that a tab or an accordion's button opens
+	veils        veils
+	scripted     bool                // a script of the page runs
+	main         *html.Node          // the first part of the page that says it is the main one
+	tablists     int                 // rows of tabs looked at
+	controlled   map[string]struct{} // ids of panels that a tab or an accordion's button opens
 }
 
 // Page rewrites the document under root in place to the normal form. base is
@@ -146,6 +149,7 @@ func (p *pass) head(root *html.Node) {
 			}
 		case atom.Script:
 			p.tex.look(n)
+			p.scripted = p.scripted || runs(n)
 		case atom.Template:
 			p.hole(n)
 		case atom.Style:
@@ -306,15 +310,16 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 		}
 		return n, false
 	case atom.Button:
+		content, names := p.contentButton(n, &a), p.names(n)
 		switch {
-		case p.names(n):
-			nameLine(n)
-		case !p.contentButton(n, &a):
+		case !content && !names:
 			return skip(n)
 		case holdsHeading(n):
 			rename(n, atom.Div)
-		default:
+		case content && HasAttr(n, "aria-expanded") || !names:
 			rename(n, atom.Span)
+		default:
+			nameLine(n)
 		}
 		if prev := n.PrevSibling; prev != nil && prev.Type == html.ElementNode && !IsBlock(prev) {
 			n.Parent.InsertBefore(textNode(" "), n) // as between two links
