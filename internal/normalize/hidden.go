@@ -617,7 +617,8 @@ func (p *pass) opener(n *html.Node) {
 	if p.main == nil && (n.DataAtom == atom.Main || role == "main") {
 		p.main = n
 	}
-	if presses := n.DataAtom == atom.Button && !strings.EqualFold(kind, "submit") && !strings.EqualFold(kind, "reset"); !popup && (presses || role == "button" || n.DataAtom == atom.A && role == "") {
+	sends := n.DataAtom == atom.Button && (strings.EqualFold(kind, "submit") || strings.EqualFold(kind, "reset"))
+	if !popup && !sends && (presses(n) || n.DataAtom == atom.A && role == "") {
 		p.control(n, controls)
 	}
 	if expands && !popup && controls == "" || clicks && n.DataAtom != atom.A {

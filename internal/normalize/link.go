@@ -362,8 +362,13 @@ func IsHeading(n *html.Node) bool {
 // contentButton says that a button's text is content: a heading or question
 // that opens what follows, or a whole card.
 func (p *pass) contentButton(n *html.Node, a *attrs) bool {
-	if a.role == "tab" || holdsHeading(n) && visibleLetters(n, 2) {
+	if a.role == "tab" {
 		return true
+	}
+	if holdsHeading(n) && visibleLetters(n, 2) {
+		if _, panel := panelBehind(n); panel == nil || !listing(panel) {
+			return true // what names a filter or a menu says nothing of what the page says
+		}
 	}
 	expands, popup := false, false
 	for i := range n.Attr {

@@ -87,6 +87,9 @@ func panelBehind(n *html.Node) (head, panel *html.Node) {
 		}
 		next := nextElement(n)
 		if next != nil && isPanelBlock(next) {
+			if alike(n, next) && find(next, besideMax, presses) != nil {
+				return nil, nil // the next row of its kind
+			}
 			return n, next
 		}
 		k := 0
@@ -99,6 +102,9 @@ func panelBehind(n *html.Node) (head, panel *html.Node) {
 	}
 	return nil, nil
 }
+
+// presses says that n is a button.
+func presses(n *html.Node) bool { return n.DataAtom == atom.Button || Attr(n, "role") == "button" }
 
 // isPanelBlock says that n is an element that panels are made of.
 func isPanelBlock(n *html.Node) bool {

@@ -53,12 +53,14 @@ func TestAPanelThatAControlOpensStays(t *testing.T) {
 
 func TestAButtonThatNamesAPanelIsALine(t *testing.T) {
 	for in, want := range map[string]string{
-		`<button>When does it leave?</button><div hidden>At six.</div>`:                                     `<p><strong>When does it leave?</strong></p><div>At six.</div>`,
-		`<button><h3>Times</h3><svg></svg></button><div hidden>At six.</div>`:                               `<div><h3>Times</h3></div><div>At six.</div>`,
-		`<h3><button>Times</button></h3><div hidden>At six.</div>`:                                          `<h3><span>Times</span></h3><div>At six.</div>`,
-		`<button><h3>Times</h3></button>`:                                                                   `<div><h3>Times</h3></div>`,
-		`<p>Times: <button onclick="f('x')">show</button></p><div id=x hidden>At six.</div>`:                `<p>Times: </p><div id="x">At six.</div>`,
-		`<div><button>Buy</button><div>A jar.</div></div><div><button>Sell</button><div>A lid.</div></div>`: `<div><div>A jar.</div></div><div><div>A lid.</div></div>`,
+		`<button>When does it leave?</button><div hidden>At six.</div>`:                                                              `<p><strong>When does it leave?</strong></p><div>At six.</div>`,
+		`<button><h3>Times</h3><svg></svg></button><div hidden>At six.</div>`:                                                        `<div><h3>Times</h3></div><div>At six.</div>`,
+		`<h3><button>Times</button></h3><div hidden>At six.</div>`:                                                                   `<h3><span>Times</span></h3><div>At six.</div>`,
+		`<button><h3>Times</h3></button>`:                                                                                            `<div><h3>Times</h3></div>`,
+		`<button><h3>Colour</h3></button><div><label><input type=checkbox>red</label><label><input type=checkbox>blue</label></div>`: `<div><span>red</span><span>blue</span></div>`,
+		`<div><button><h3>Times</h3></button></div><div><button><h3>Fares</h3></button></div>`:                                       `<div><div><h3>Times</h3></div></div><div><div><h3>Fares</h3></div></div>`,
+		`<p>Times: <button onclick="f('x')">show</button></p><div id=x hidden>At six.</div>`:                                         `<p>Times: </p><div id="x">At six.</div>`,
+		`<div><button>Buy</button><div>A jar.</div></div><div><button>Sell</button><div>A lid.</div></div>`:                          `<div><div>A jar.</div></div><div><div>A lid.</div></div>`,
 	} {
 		if got := inner(t, parse(t, "<body>"+in).Body); got != want {
 			t.Errorf("%s:\n%s, want\n%s", in, got, want)
