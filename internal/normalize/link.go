@@ -366,7 +366,7 @@ func (p *pass) contentButton(n *html.Node, a *attrs) bool {
 		return true
 	}
 	if holdsHeading(n) && visibleLetters(n, 2) {
-		if _, panel := panelBehind(n); panel == nil || !listing(panel) {
+		if _, panel := panelBehind(n); panel == nil || !listing(panel, true) {
 			return true // what names a filter or a menu says nothing of what the page says
 		}
 	}

@@ -46,16 +46,17 @@ func (p *pass) control(n *html.Node, target string) {
 		target = id
 	}
 	head, panel := panelBehind(n)
-	if panel == nil || len(p.disclosed) >= panelsMax || inFurniture(n) || listing(panel) {
+	if panel == nil || len(p.disclosed) >= panelsMax || inFurniture(n) || n != head && otherButton(head, n) {
 		return
 	}
 	label := plainText(head, labelMax)
-	if label == "" {
+	asked := question(label) || titled(n, head)
+	if label == "" || listing(panel, asked) {
 		return
 	}
 	link := n.DataAtom == atom.A && Attr(n, "role") == ""
 	twin := repeated(head, panel, label)
-	if !named(n, panel, target) && (link || twin == nil && !titled(n, head) && !question(label) && !inAccordion(head)) {
+	if !named(n, panel, target) && (link || twin == nil && !asked && !inAccordion(head)) {
 		return
 	}
 	if n == head || !besideText(n, head) { // else the row has a name, and the button only says what it does
@@ -105,6 +106,12 @@ func panelBehind(n *html.Node) (head, panel *html.Node) {
 
 // presses says that n is a button.
 func presses(n *html.Node) bool { return n.DataAtom == atom.Button || Attr(n, "role") == "button" }
+
+// otherButton says that a row has more than one button: it asks for an answer, as
+// whether a page was of help, and opens nothing.
+func otherButton(head, n *html.Node) bool {
+	return find(head, 4*besideMax, func(c *html.Node) bool { return c != n && presses(c) }) != nil
+}
 
 // isPanelBlock says that n is an element that panels are made of.
 func isPanelBlock(n *html.Node) bool {
@@ -266,38 +273,37 @@ func furnitureName(s string) bool {
 
 // listing says that a panel holds things to press or to choose from, and next
 // to no text: a menu, a list of countries, ways to sort. What it says is no
-// answer to anything.
-func listing(panel *html.Node) bool {
-	text, pressed, entries, long := 0, 0, 0, false
+// answer to anything. Short entries that nothing can be pressed in are an answer
+// when asked says that there was a question or a heading.
+func listing(panel *html.Node, asked bool) bool {
+	text, pressed, entries, running := 0, 0, 0, false
 	for c, bound := panel.FirstChild, panelLook; c != nil && bound > 0; bound-- {
-		if c.Type == html.TextNode {
+		switch {
+		case c.Type == html.TextNode:
 			text += countText(c.Data)
-			c = following(c, panel, false)
-			continue
-		}
-		if !chosen(c) {
-			if c.DataAtom == atom.P {
-				long = true
+		case chosen(c):
+			entries++
+			if s := plainText(c, labelMax); readable(c, s, asked) {
+				text, running = text+len(s), true
+			} else {
+				pressed += len(s)
 			}
+		default:
+			running = running || c.DataAtom == atom.P
 			c = following(c, panel, visibleByNature(c))
 			continue
 		}
-		entries++
-		size := len(plainText(c, labelMax))
-		switch {
-		case c.DataAtom == atom.Li && (size > entryLength || Attr(c, "role") == "" && find(c, besideMax, chosen) == nil && ends(plainText(c, labelMax))):
-			text, long = text+size, true
-		case c.DataAtom == atom.A && size > entryLength:
-			text += size
-		default:
-			pressed += size
-		}
 		c = following(c, panel, false)
 	}
-	if entries == 0 {
+	return entries > 0 && (pressed > text || !running && entries > 2 && text < entryLength)
+}
+
+// readable says that n, which says s, is an entry of a list that is read.
+func readable(n *html.Node, s string, asked bool) bool {
+	if n.DataAtom != atom.Li || Attr(n, "role") != "" {
 		return false
 	}
-	return pressed > text || !long && entries > 2 && text < entryLength
+	return len(s) > entryLength || (asked || ends(s)) && find(n, besideMax, chosen) == nil
 }
 
 // chosen says that n is something to press or to choose.

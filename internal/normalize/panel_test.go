@@ -34,6 +34,7 @@ func TestAPanelThatAControlOpensStays(t *testing.T) {
 		"the button in a row":            `<div class=faq><div><div><span>Times</span><button>+</button></div><div hidden>A</div></div></div><p>B</p>`,
 		"a list that says so":            `<div class=my-accordion><div><div role=button>Times</div><div class=x hidden>A</div></div></div><p>B</p>`,
 		"an answer that is a list":       `<button>What is on board?</button><div hidden><ul><li>A</li><li>B</li></ul></div>`,
+		"an answer of short entries":     `<h3><button>Times</button></h3><div hidden><p>A</p><ul><li>B</li></ul></div><button>What is on board?</button><div hidden><ul><li>Ropes<li>Lamps<li>Bread</ul></div>`,
 		"an answer with links":           `<button>When does it leave?</button><div hidden><p>A See <a href=/t>the table</a>.</p></div><p>B</p>`,
 		"a definition behind its button": `<dl><dt><button>Times</button></dt><dd hidden>A</dd><dt><button>Animals</button></dt><dd hidden>B</dd></dl>`,
 	} {
@@ -86,6 +87,7 @@ func TestWhatAButtonOpensThatIsNoContentIsLeftOut(t *testing.T) {
 		"off screen behind a button":      `<button>Subscribe</button><p style="position:absolute;left:-9999px">S</p>`,
 		"a link that goes somewhere else": `<a href="/x">Why?</a><div hidden>S</div>`,
 		"a link to another place":         `<a href="#y">Why?</a><div id=x hidden>S</div>`,
+		"thanks for an answer":            `<div><span>Was this of help?</span><button>+</button><button><i></i></button></div><div hidden>S</div>`,
 		"in a panel that is opened":       `<button>Why?</button><div hidden>Because.<span hidden>S</span></div>`,
 	} {
 		r := parse(t, "<body><div><p>Visible.</p></div>"+strings.ReplaceAll(in, ">S", ">"+secret)+"<p>After.</p>")
@@ -103,6 +105,7 @@ func TestListsToChooseFromStayClosed(t *testing.T) {
 	menu := `<a href=/a>Ferries</a><a href=/b>Timetables</a><a href=/c>Fares and tickets</a>`
 	for name, in := range map[string]string{
 		"a menu":                  `<div><button>Travel</button><div class=p hidden>` + menu + `</div></div><div><button>Company</button><div class=p hidden>` + menu + `</div></div>`,
+		"a menu with long links":  `<div><button>Travel</button><div class=p hidden><a href=/a>Timetables of the ferry, upstream and down, for the whole year</a></div></div><div><button>Company</button><div class=p hidden>` + menu + `</div></div>`,
 		"a menu under a question": `<button>Where to?</button><div hidden><ul><li>` + strings.ReplaceAll(menu, "</a><a", "</a><li><a") + `</ul></div>`,
 		"countries":               `<button aria-controls=c>Country</button><ul id=c hidden><li>Germany<li>France<li>Timetables</ul>`,
 		"ways to sort":            `<h3><button>Sort by</button></h3><div hidden><label><input type=radio>Timetables</label><label><input type=radio>Price</label></div>`,
