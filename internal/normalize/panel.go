@@ -298,8 +298,14 @@ func listing(panel *html.Node, asked bool) bool {
 	return entries > 0 && (pressed > text || !running && entries > 2 && text < entryLength)
 }
 
-// readable says that n, which says s, is an entry of a list that is read.
+// readable says that n, which says s, is an entry of a list that is read, or a
+// link in a sentence.
 func readable(n *html.Node, s string, asked bool) bool {
+	if n.DataAtom == atom.A {
+		const sign = 3 // characters of what stands between the links of a bar
+		prev, next := n.PrevSibling, n.NextSibling
+		return prev != nil && prev.Type == html.TextNode && countText(prev.Data) > sign || next != nil && next.Type == html.TextNode && countText(next.Data) > sign
+	}
 	if n.DataAtom != atom.Li || Attr(n, "role") != "" {
 		return false
 	}

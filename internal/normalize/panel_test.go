@@ -34,6 +34,7 @@ func TestAPanelThatAControlOpensStays(t *testing.T) {
 		"the button in a row":            `<div class=faq><div><div><span>Times</span><button>+</button></div><div hidden>A</div></div></div><p>B</p>`,
 		"a list that says so":            `<div class=my-accordion><div><div role=button>Times</div><div class=x hidden>A</div></div></div><p>B</p>`,
 		"an answer that is a list":       `<button>What is on board?</button><div hidden><ul><li>A</li><li>B</li></ul></div>`,
+		"a link in a short answer":       `<button>When does it leave?</button><div hidden><p>Look at <a href=/t>the timetable of the ferry upstream for the whole year</a> for that.</p></div><p>A</p><p>B</p>`,
 		"an answer of short entries":     `<h3><button>Times</button></h3><div hidden><p>A</p><ul><li>B</li></ul></div><button>What is on board?</button><div hidden><ul><li>Ropes<li>Lamps<li>Bread</ul></div>`,
 		"an answer with links":           `<button>When does it leave?</button><div hidden><p>A See <a href=/t>the table</a>.</p></div><p>B</p>`,
 		"a definition behind its button": `<dl><dt><button>Times</button></dt><dd hidden>A</dd><dt><button>Animals</button></dt><dd hidden>B</dd></dl>`,
