@@ -259,8 +259,11 @@ func (p *pass) discloses(n *html.Node) bool {
 		return false
 	}
 	class := Attr(n, "class")
-	if !asks(n.PrevSibling) {
-		return false
+	inList := false
+	if !asks(n.PrevSibling, false) {
+		if inList = inAccordion(n); !inList || !asks(n.PrevSibling, true) || listing(n, false) {
+			return false
+		}
 	}
 	if n.DataAtom == atom.P && class == "" {
 		// Panels are boxes. A paragraph without a name below a heading is text
@@ -278,7 +281,7 @@ func (p *pass) discloses(n *html.Node) bool {
 		}
 		return p.hides(c) // any other paragraph below a heading proves nothing
 	}
-	if !p.panelOfMany(n, kind) {
+	if !panelOfMany(n, inList, kind) {
 		return false
 	}
 	if p.disclosed == nil {
@@ -289,16 +292,17 @@ func (p *pass) discloses(n *html.Node) bool {
 }
 
 // panelOfMany says that another element of its kind stands beside n, below a
-// heading or question as n does.
-func (p *pass) panelOfMany(n *html.Node, kind func(*html.Node) bool) bool {
+// heading or question as n does, or below what a list that says that it opens has
+// in its place.
+func panelOfMany(n *html.Node, inList bool, kind func(*html.Node) bool) bool {
 	// In one list with others: a question, an answer, a question, an answer.
 	for c, bound := n.NextSibling, 8; c != nil && bound > 0; c, bound = c.NextSibling, bound-1 {
-		if kind(c) && asks(c.PrevSibling) {
+		if kind(c) && asks(c.PrevSibling, inList) {
 			return true
 		}
 	}
 	for c, bound := n.PrevSibling, 8; c != nil && bound > 0; c, bound = c.PrevSibling, bound-1 {
-		if kind(c) && asks(c.PrevSibling) {
+		if kind(c) && asks(c.PrevSibling, inList) {
 			return true
 		}
 	}
@@ -308,7 +312,7 @@ func (p *pass) panelOfMany(n *html.Node, kind func(*html.Node) bool) bool {
 			continue
 		}
 		for c, bound := box.FirstChild, 8; c != nil && bound > 0; c, bound = c.NextSibling, bound-1 {
-			if kind(c) && asks(c.PrevSibling) {
+			if kind(c) && asks(c.PrevSibling, inList) {
 				return true
 			}
 		}
@@ -316,8 +320,9 @@ func (p *pass) panelOfMany(n *html.Node, kind func(*html.Node) bool) bool {
 	return false
 }
 
-// asks says that the element that ends at c is a heading or a question.
-func asks(c *html.Node) bool {
+// asks says that the element that ends at c is a heading or a question; in a list
+// that says that it opens, a short text in an element is enough.
+func asks(c *html.Node, inList bool) bool {
 	for c != nil && c.Type == html.TextNode && strings.Trim(c.Data, " \t\r\n\f") == "" {
 		c = c.PrevSibling
 	}
@@ -328,7 +333,7 @@ func asks(c *html.Node) bool {
 		return true
 	}
 	s := plainText(c, 300)
-	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？")
+	return question(s) || inList && s != "" && len(s) <= labelMax/2 && c.DataAtom != atom.P
 }
 
 // doubtful says that a sheet alone is not believed when it hides n: what the
