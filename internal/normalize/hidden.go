@@ -268,7 +268,7 @@ func (p *pass) discloses(n *html.Node) bool {
 	if n.DataAtom == atom.P && class == "" {
 		// Panels are boxes. A paragraph without a name below a heading is text
 		// like any other, and hidden for good when it is hidden.
-		if prev := prevElement(n); prev == nil || !question(plainText(prev, labelMax)) {
+		if prev := prevElement(n); prev == nil || !question(label(prev)) {
 			return false
 		}
 	}

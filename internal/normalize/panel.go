@@ -15,7 +15,7 @@ const (
 	aroundMax   = 64     // elements around a control
 	namesMax    = 8      // and those of them whose classes are read
 	besideMax   = 8      // elements beside it
-	labelMax    = 200    // bytes of what it says
+	labelMax    = 200    // characters of what it says
 	rowsMax     = 3      // rows around a control that belong to it
 	entryLength = 40     // characters of an entry in a list to choose from
 )
@@ -49,13 +49,13 @@ func (p *pass) control(n *html.Node, target string) {
 	if panel == nil || len(p.disclosed) >= panelsMax || inFurniture(n) || n != head && otherButton(head, n) {
 		return
 	}
-	label := plainText(head, labelMax)
-	asked := question(label) || titled(n, head)
-	if label == "" || listing(panel, asked) {
+	says := label(head)
+	asked := question(says) || titled(n, head)
+	if says == "" || listing(panel, asked) {
 		return
 	}
 	link := n.DataAtom == atom.A && Attr(n, "role") == ""
-	twin := repeated(head, panel, label)
+	twin := repeated(head, panel, says)
 	if !named(n, panel, target) && (link || twin == nil && !asked && !inAccordion(head)) {
 		return
 	}
@@ -174,7 +174,7 @@ func inAccordion(n *html.Node) bool {
 		if n = n.Parent; n == nil || n.DataAtom == atom.Body {
 			return false
 		}
-		if class := Attr(n, "class"); class != "" && eachToken(class, func(t string) bool {
+		if class := name(n, "class"); class != "" && eachToken(class, func(t string) bool {
 			return hasWord(t, "accordion") || hasWord(t, "collaps") || hasWord(t, "faq") || hasWord(t, "expand") || hasWord(t, "disclosure")
 		}) {
 			return true
@@ -186,14 +186,14 @@ func inAccordion(n *html.Node) bool {
 // repeated says that beside this row with its panel stands another one of their
 // kind with another name, in the same box or in the next one, and gives its panel. What a button does
 // with each of many things has the same name on all of them.
-func repeated(head, panel *html.Node, label string) (twin *html.Node) {
+func repeated(head, panel *html.Node, says string) (twin *html.Node) {
 	for c, k := panel.NextSibling, 0; c != nil && k < besideMax; c, k = c.NextSibling, k+1 {
-		if twin := pairs(c, head, panel, label); twin != nil {
+		if twin := pairs(c, head, panel, says); twin != nil {
 			return twin
 		}
 	}
 	for c, k := prevElement(head), 0; c != nil && k < besideMax; c, k = c.PrevSibling, k+1 {
-		if twin := pairs(c, head, panel, label); twin != nil {
+		if twin := pairs(c, head, panel, says); twin != nil {
 			return twin
 		}
 	}
@@ -202,7 +202,7 @@ func repeated(head, panel *html.Node, label string) (twin *html.Node) {
 			continue
 		}
 		for c, k := box.FirstChild, 0; c != nil && k < besideMax; c, k = c.NextSibling, k+1 {
-			if twin := pairs(c, head, panel, label); twin != nil {
+			if twin := pairs(c, head, panel, says); twin != nil {
 				return twin
 			}
 		}
@@ -211,7 +211,7 @@ func repeated(head, panel *html.Node, label string) (twin *html.Node) {
 }
 
 // pairs gives the panel behind c when c is a row like head with another label.
-func pairs(c, head, panel *html.Node, label string) *html.Node {
+func pairs(c, head, panel *html.Node, says string) *html.Node {
 	if c.Type != html.ElementNode || !alike(c, head) {
 		return nil
 	}
@@ -219,16 +219,32 @@ func pairs(c, head, panel *html.Node, label string) *html.Node {
 	if next == nil || !alike(next, panel) {
 		return nil
 	}
-	if other := plainText(c, labelMax); other == "" || other == label {
+	if other := label(c); other == "" || other == says {
 		return nil
 	}
 	return next
 }
 
+// label gives what a short element says. It does not look far for it.
+func label(n *html.Node) string {
+	var b []byte
+	bound := panelLook
+	for c := n.FirstChild; c != nil && len(b) < labelMax && bound > 0; c = following(c, n, visibleByNature(c)) {
+		bound--
+		switch {
+		case c.Type == html.TextNode && visibleByNature(c.Parent):
+			b = append(b, cut(c.Data, labelMax)...)
+		case c.DataAtom == atom.Br || IsBlock(c):
+			b = append(b, ' ')
+		}
+	}
+	return cut(strings.Join(strings.Fields(string(b)), " "), labelMax)
+}
+
 // alike says that two elements are of one kind: of one name, and of the same
 // class but for what is said behind it, such as whether they are open.
 func alike(a, b *html.Node) bool {
-	return a.DataAtom == b.DataAtom && a.Data == b.Data && firstToken(Attr(a, "class")) == firstToken(Attr(b, "class"))
+	return a.DataAtom == b.DataAtom && a.Data == b.Data && firstToken(name(a, "class")) == firstToken(name(b, "class"))
 }
 
 func firstToken(class string) (first string) {
@@ -253,15 +269,26 @@ func inFurniture(n *html.Node) bool {
 		case atom.Body, atom.Main, atom.Article:
 			return false
 		}
-		switch Attr(n, "role") {
+		switch name(n, "role") {
 		case "navigation", "banner", "contentinfo", "dialog", "alertdialog", "menu", "menubar", "search", "toolbar", "listbox":
 			return true
 		}
-		if k < namesMax && furnitureName(Attr(n, "id")+" "+Attr(n, "class")) {
+		if k < namesMax && (furnitureName(name(n, "id")) || furnitureName(name(n, "class"))) {
 			return true
 		}
 	}
 	return false
+}
+
+// name gives an attribute of an element that many others may ask for: no more of
+// it than names take, and nothing of an element with hundreds of attributes.
+func name(n *html.Node, key string) string {
+	const attrs, long = 64, 512
+	if len(n.Attr) > attrs {
+		return ""
+	}
+	s := Attr(n, key)
+	return s[:min(len(s), long)]
 }
 
 func furnitureName(s string) bool {
@@ -283,7 +310,7 @@ func listing(panel *html.Node, asked bool) bool {
 			text += countText(c.Data)
 		case chosen(c):
 			entries++
-			if s := plainText(c, labelMax); readable(c, s, asked) {
+			if s := label(c); readable(c, s, asked) {
 				text, running = text+len(s), true
 			} else {
 				pressed += len(s)

@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -141,8 +142,22 @@ func TestTheSearchForPanelsTakesTimeThatGrowsWithThePageOnly(t *testing.T) {
 		"panels in panels": func(n int) string {
 			return strings.Repeat(strings.Repeat("<button>x?</button><div hidden>", 100)+strings.Repeat("</div>", 100), n/50+1)
 		},
-		"wide classes": func(n int) string {
-			return "<div class='" + strings.Repeat("ab ", n) + "'>" + strings.Repeat("<button>x</button><p hidden>y</p>", 100)
+		"a wide class around": func(n int) string {
+			return "<div class='" + strings.Repeat("ab ", 10*n) + "'>" + strings.Repeat("<button>x</button><p hidden>y</p>", n)
+		},
+		"many attributes around": func(n int) string {
+			var b strings.Builder
+			for i := range 2 * n {
+				fmt.Fprintf(&b, " a%d", i)
+			}
+			return "<div" + b.String() + "><div>" + strings.Repeat("<button>x</button><p hidden>y</p>", n) + "</div></div><div></div>"
+		},
+		"two boxes with one wide class": func(n int) string {
+			box := "<div class='" + strings.Repeat("x", 20*n) + "'>" + strings.Repeat("<button>x</button><p hidden>y</p>", n) + "</div>"
+			return box + box
+		},
+		"a row of nothing": func(n int) string {
+			return "<div><div>" + strings.Repeat("<i></i>", n) + strings.Repeat("<button></button>", 8) + "</div></div><p hidden>x"
 		},
 	} {
 		cputime.Linear(t, name, 500, func(n int) func() {

@@ -53,7 +53,7 @@ func veilKind(n *html.Node, a *attrs) bool {
 	default:
 		return false
 	}
-	return n.Namespace == "" && a.role != "dialog" && a.role != "alertdialog" && !furnitureName(a.id+" "+a.class)
+	return n.Namespace == "" && a.role != "dialog" && a.role != "alertdialog" && !furnitureName(a.id) && !furnitureName(a.class)
 }
 
 // survey is what a walk over a part of the page found.
@@ -107,8 +107,8 @@ func piece(c, part *html.Node) bool {
 	if !alike(c, part) {
 		return false
 	}
-	name := strings.TrimRight(Attr(part, "id"), "0123456789")
-	return c.Parent == part.Parent || name != "" && name == strings.TrimRight(Attr(c, "id"), "0123456789")
+	series := strings.TrimRight(name(part, "id"), "0123456789")
+	return c.Parent == part.Parent || series != "" && series == strings.TrimRight(name(c, "id"), "0123456789")
 }
 
 // asksConsent says that n is about cookies, by the names of what is in it: the
