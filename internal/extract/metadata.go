@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/net/html"
@@ -39,6 +40,10 @@ type metadata struct {
 	metaCount   int
 	siteHeading string // the h1, where that is the name of the site
 	thread      bool   // microdata says that this is a forum thread or a question
+
+	lines   []line   // what readers see beside the running text
+	address *url.URL // of the page, or nil
+	last    string   // the last day on which a page can have been published
 }
 
 // maxMeta is how many meta elements are read.
@@ -47,7 +52,7 @@ const maxMeta = 500
 // collect reads the tree as it was parsed, before the normal form drops what
 // is in the head.
 func collect(root *html.Node) *metadata {
-	m := &metadata{meta: map[string][]string{}}
+	m := &metadata{meta: map[string][]string{}, lines: linesOf(root), last: time.Now().Add(48 * time.Hour).UTC().Format(time.DateOnly)}
 	for n := root; n != nil; n = next(n, root) {
 		if n.Type == html.ElementNode && n.Namespace == "" {
 			m.element(n)
@@ -178,6 +183,7 @@ func (m *metadata) first(names ...string) string {
 // fill writes the metadata to the document. body is the page in its normal
 // form, for the headings that a reader sees.
 func (m *metadata) fill(doc *sift.Document, body *html.Node, address *url.URL, contentLanguage string) {
+	m.address = address
 	about := m.linked.main()
 	host := ""
 	if address != nil {
@@ -451,8 +457,16 @@ func (m *metadata) authorSources(about map[string]any) [][]string {
 
 // authors gives the names of who wrote the page, in the order of the page.
 func (m *metadata) authors(about map[string]any) string {
-	for _, names := range m.authorSources(about) {
+	sources := m.authorSources(about)
+	thread := m.isThread(m.address)
+	if thread {
+		sources = slices.Insert(sources, 1, m.asked())
+	}
+	for _, names := range sources {
 		var out []string
+		if thread && len(names) > 1 {
+			names = names[:1] // the others answer
+		}
 		seen := map[string]bool{}
 		for _, n := range names {
 			n = author(n)
@@ -468,10 +482,25 @@ func (m *metadata) authors(about map[string]any) string {
 	return ""
 }
 
+// asked gives who wrote the question or the first post, as the data of a page
+// of questions has it inside.
+func (m *metadata) asked() []string {
+	for _, o := range m.linked.objects {
+		for _, t := range types(o) {
+			if t == "Question" || t == "DiscussionForumPosting" {
+				if names := m.linked.names(o["author"], 0); len(names) > 0 {
+					return names
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // author cleans one name, or gives "" for what is none.
 func author(s string) string {
 	s = oneLine(s, maxName)
-	for _, by := range []string{"by ", "By ", "BY ", "Written by ", "Posted by ", "von ", "Von ", "par ", "Par "} {
+	for _, by := range []string{"by ", "By ", "BY ", "Written by ", "Posted by ", "Written By ", "Author: ", "von ", "Von ", "par ", "Par "} {
 		s = strings.TrimPrefix(s, by)
 	}
 	s = strings.Trim(s, " ,;|·-–—")
@@ -494,13 +523,21 @@ func (m *metadata) published(about map[string]any) string {
 		"article:published_time", "og:published_time", "article:published", "og:article:published_time", "datepublished",
 		"citation_publication_date", "citation_date", "citation_online_date", "parsely-pub-date", "sailthru.date",
 		"dc.date.issued", "dcterms.issued", "dc.date", "dcterms.date", "dcterms.created", "dc.date.created",
-		"pubdate", "publishdate", "publish-date", "publish_date", "publication_date", "date", "article.published",
+		"pubdate", "publishdate", "publish-date", "publish_date", "publication_date", "published", "published-date", "published_date", "publisheddate", "date-pub",
+		"date", "article.published",
 	} {
 		dates = append(dates, m.meta[name]...)
 	}
 	dates = append(dates, str(about["uploadDate"]), str(about["dateCreated"]))
 	dates = append(dates, m.itemDates...)
 	dates = append(dates, m.markedTimes...)
+	if d := m.plausible(dates); d != "" {
+		return d
+	}
+	see := m.shownDates()
+	dates = append(see.published, addressDate(m.address))
+	dates = append(dates, see.beside...)
+	dates = append(dates, see.elsewhere...)
 	// One time on the page is its own; of several, nobody knows.
 	if len(m.times) > 0 {
 		one := rfc3339(m.times[0])
@@ -511,8 +548,14 @@ func (m *metadata) published(about map[string]any) string {
 		}
 		dates = append(dates, one)
 	}
+	dates = append(dates, see.changed...)
+	return m.plausible(dates)
+}
+
+// plausible gives the first date on which a page can have been published.
+func (m *metadata) plausible(dates []string) string {
 	for _, d := range dates {
-		if out := rfc3339(d); out != "" {
+		if out := rfc3339(d); out != "" && (m.last == "" || out[:len(time.DateOnly)] <= m.last) {
 			return out
 		}
 	}

@@ -76,6 +76,7 @@ func Context(ctx context.Context, in Input, links string) (*sift.Context, error)
 		return nil, ended(err)
 	}
 	meta := collect(root)
+	meta.address = base
 	s.href = baseHref(root)
 	s.marked(root)
 	s.header(header)

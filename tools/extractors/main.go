@@ -64,6 +64,7 @@ func main() {
 	data := flag.String("data", "../../../shared/wcxb", "folder with ground-truth.jsonl.gz and html/")
 	models := flag.String("models", "", "folder with models for cross-validation, as train.py writes it")
 	every := flag.Int("every", 1, "every n-th page")
+	wrong := flag.String("wrong", "", "file for a list of every title, author and date that is not as marked")
 	flag.Parse()
 	pages, err := readPages(*data, *every)
 	if err != nil {
@@ -84,6 +85,11 @@ func main() {
 		rows = append(rows, score(e, pages))
 	}
 	print(os.Stdout, rows, len(pages))
+	if *wrong != "" {
+		if err := writeWrong(*wrong, rows[1:], pages); err != nil {
+			log.Fatal("extractors: ", err)
+		}
+	}
 }
 
 func parse(p *page) (found, error) {
@@ -145,6 +151,7 @@ type row struct {
 	titles, authors, dates   int
 	wrongAuthor, wrongDate   int
 	failed                   int
+	all                      []found // of every page
 	cpu                      time.Duration
 }
 
@@ -160,7 +167,7 @@ func score(e extractor, pages []*page) *row {
 		}
 		all[i] = f
 	}
-	r.cpu = cpu() - before
+	r.cpu, r.all = cpu()-before, all
 	for i, p := range pages {
 		f := all[i]
 		pr, rc, f1 := wordF1(f.text, p.Main)
@@ -231,6 +238,34 @@ func print(w io.Writer, rows []*row, n int) {
 		fmt.Fprintf(t, "%s\t%d of %d\t%d of %d\t%d\t%d of %d\t%d\n", r.name, r.title, r.titles, r.author, r.authors, r.wrongAuthor, r.date, r.dates, r.wrongDate)
 	}
 	_ = t.Flush()
+}
+
+// writeWrong lists what is not as people marked it, a line for each value: the
+// extractor, which value, whether it is missing, wrong or false, where the page
+// has none, and the kind, number and address of the page.
+func writeWrong(name string, rows []*row, pages []*page) error {
+	var b bytes.Buffer
+	for _, r := range rows {
+		for i, p := range pages {
+			f := r.all[i]
+			line := func(what, got, want string, right bool) {
+				fault := "wrong"
+				switch {
+				case right:
+					return
+				case want == "":
+					fault = "false"
+				case got == "":
+					fault = "missing"
+				}
+				fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%s\t%q\t%q\t%s\n", r.name, what, fault, p.Type, p.ID, got, want, p.URL)
+			}
+			line("title", f.title, p.Title, p.Title == "" || letters(f.title) == letters(p.Title))
+			line("author", f.author, p.Author, letters(f.author) == letters(p.Author))
+			line("date", f.date, p.Date, f.date == p.Date || p.Date != "" && strings.HasPrefix(f.date, p.Date))
+		}
+	}
+	return os.WriteFile(name, b.Bytes(), 0o600)
 }
 
 func cpu() time.Duration {
