@@ -451,7 +451,7 @@ func (m *metadata) authorSources(about map[string]any) [][]string {
 		m.meta["citation_author"], m.meta["author"], m.meta["article:author"], m.meta["parsely-author"], m.meta["sailthru.author"],
 		m.meta["dc.creator"], m.meta["dcterms.creator"], m.meta["dc.contributor"],
 		m.linked.names(about["creator"], 0),
-		m.itemAuthors, m.bylines,
+		m.itemAuthors, m.bylines, m.seenAuthors(),
 	}
 }
 
@@ -570,7 +570,7 @@ func (m *metadata) allAuthors() []string {
 	seen := map[string]bool{}
 	sources := m.authorSources(m.linked.main())
 	for i, list := range sources {
-		if i == len(sources)-1 && len(names) > 0 {
+		if i >= len(sources)-2 && len(names) > 0 {
 			break
 		}
 		for _, n := range list {

@@ -230,7 +230,7 @@ const (
 // shownDates looks for the dates of a page that readers see.
 func (m *metadata) shownDates() shown {
 	var out shown
-	if m.isProduct() || m.address != nil && strings.Trim(m.address.Path, "/") == "" && m.address.RawQuery == "" {
+	if m.isProduct() || m.address != nil && m.address.Host != "" && strings.Trim(m.address.Path, "/") == "" && m.address.RawQuery == "" {
 		return out // a thing for sale and the first page of a site have no date of their own
 	}
 	title := m.titleLine()
