@@ -26,10 +26,11 @@ func Table() map[string]Rule {
 		"internal/fanout":      {},
 		"internal/spelling":    {Std: []string{}},
 		"internal/fetch":       {Ours: []string{"sift", "guard"}, Outside: []string{"golang.org/x/net", "github.com/andybalholm/brotli", "github.com/klauspost/compress", "golang.org/x/sys"}},
-		"internal/normalize":   {Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
-		"internal/extract":     {Ours: []string{"sift", "normalize", "maincontent"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet", "github.com/yuin/goldmark"}, Std: []string{}},
-		"internal/maincontent": {Ours: []string{"normalize"}, Outside: []string{"golang.org/x/net/html"}, Std: []string{}},
-		"internal/render":      {Ours: []string{"sift", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text"}, Std: []string{}},
+		"internal/dom":         {Outside: []string{"golang.org/x/net/html"}, Std: []string{}},
+		"internal/normalize":   {Ours: []string{"dom"}, Outside: []string{"golang.org/x/net", "golang.org/x/text"}, Std: []string{}},
+		"internal/extract":     {Ours: []string{"sift", "dom", "normalize", "maincontent"}, Outside: []string{"golang.org/x/net", "golang.org/x/text", "github.com/gogs/chardet", "github.com/yuin/goldmark"}, Std: []string{}},
+		"internal/maincontent": {Ours: []string{"dom", "normalize"}, Outside: []string{"golang.org/x/net/html"}, Std: []string{}},
+		"internal/render":      {Ours: []string{"sift", "dom", "normalize"}, Outside: []string{"github.com/clipperhouse/uax29", "golang.org/x/net/html", "golang.org/x/text"}, Std: []string{}},
 		"internal/narrow":      {Ours: []string{"sift", "render", "spelling"}, Outside: []string{"golang.org/x/text"}, Std: []string{}},
 		"internal/digest":      {Ours: []string{"sift", "render"}, Outside: []string{"github.com/blevesearch/snowballstem", "github.com/clipperhouse/uax29", "golang.org/x/text"}, Std: []string{}},
 		"internal/archive":     {Ours: []string{"sift", "fetch"}},
@@ -43,7 +44,7 @@ func Table() map[string]Rule {
 		"internal/batch": {Ours: []string{"sift", "fanout"}},
 
 		// PDFs, read in children of this program.
-		"internal/pdf":        {Ours: []string{"sift", "normalize", "child", "pdf/engine", "pdf/layout"}, Outside: []string{"github.com/fxamacker/cbor", "golang.org/x/net/html", "golang.org/x/sys"}},
+		"internal/pdf":        {Ours: []string{"sift", "dom", "normalize", "child", "pdf/engine", "pdf/layout"}, Outside: []string{"github.com/fxamacker/cbor", "golang.org/x/net/html", "golang.org/x/sys"}},
 		"internal/pdf/engine": {Ours: []string{"pdf/layout"}, Outside: []string{"github.com/klippa-app/go-pdfium/webassembly", "github.com/tetratelabs/wazero", "golang.org/x/sys"}},
 		"internal/pdf/layout": {Std: []string{}},
 

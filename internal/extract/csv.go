@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
@@ -52,7 +53,7 @@ func readTable(ctx context.Context, doc *sift.Document, text []byte, in Input) (
 		return false, err
 	}
 	l := newLister(in)
-	table := element(atom.Table)
+	table := dom.Element(atom.Table)
 	head := rows[0]
 	if !hasHeader(rows) {
 		// The first row of a Markdown table is its header. Empty names keep the
@@ -61,15 +62,15 @@ func readTable(ctx context.Context, doc *sift.Document, text []byte, in Input) (
 	} else {
 		rows = rows[1:]
 	}
-	part := element(atom.Thead)
+	part := dom.Element(atom.Thead)
 	part.AppendChild(l.row(head, atom.Th))
 	table.AppendChild(part)
-	part = element(atom.Tbody)
+	part = dom.Element(atom.Tbody)
 	for _, r := range rows {
 		part.AppendChild(l.row(r, atom.Td))
 	}
 	table.AppendChild(part)
-	doc.Kind, doc.Main = sift.KindTable, element(atom.Body)
+	doc.Kind, doc.Main = sift.KindTable, dom.Element(atom.Body)
 	doc.Main.AppendChild(table)
 	doc.Language = (&metadata{}).language(in.ContentLanguage)
 	doc.VisibleChars = normalize.CountVisible(doc.Main)
@@ -81,13 +82,13 @@ func readTable(ctx context.Context, doc *sift.Document, text []byte, in Input) (
 // row makes a row of a table. A line of a cell that is nothing but an address is
 // a link.
 func (l *lister) row(cells []string, a atom.Atom) *html.Node {
-	row := element(atom.Tr)
+	row := dom.Element(atom.Tr)
 	for _, s := range cells {
-		cell := element(a)
+		cell := dom.Element(a)
 		first := true
 		for line := range strings.SplitSeq(strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")), "\n") {
 			if !first {
-				cell.AppendChild(element(atom.Br))
+				cell.AppendChild(dom.Element(atom.Br))
 			}
 			first = false
 			line = strings.TrimSpace(l.clean.Text(line))
@@ -96,7 +97,7 @@ func (l *lister) row(cells []string, a atom.Atom) *html.Node {
 			case isWebAddress(line) && strings.IndexByte(line, ' ') < 0:
 				cell.AppendChild(l.link(line, line))
 			default:
-				cell.AppendChild(textNode(line))
+				cell.AppendChild(dom.Text(line))
 			}
 		}
 		row.AppendChild(cell)

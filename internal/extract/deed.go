@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 )
 
@@ -106,7 +107,7 @@ func isDeed(n *html.Node) bool {
 	if n.DataAtom != atom.A {
 		return false
 	}
-	return deedAddress(attr(n, "href"))
+	return deedAddress(dom.Attr(n, "href"))
 }
 
 // deedAddress knows the addresses of forms and editors, and those that hand
@@ -203,7 +204,7 @@ func (ix *index) others() {
 func opens(n *html.Node) bool {
 	steps := 0
 	for s := n.PrevSibling; s != nil; s = s.PrevSibling {
-		for c := s; c != nil; c = next(c, s) {
+		for c := s; c != nil; c = dom.Next(c, s) {
 			if steps++; steps > 50 || c.Type == html.TextNode && strings.TrimSpace(c.Data) != "" {
 				return false
 			}

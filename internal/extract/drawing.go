@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
@@ -20,7 +21,7 @@ const maxDrawingNodes = 100_000
 // is an image like any other.
 func readDrawing(ctx context.Context, doc *sift.Document, text []byte, in Input) (ok bool, err error) {
 	root := &html.Node{Type: html.DocumentNode}
-	top, body := element(atom.Html), element(atom.Body)
+	top, body := dom.Element(atom.Html), dom.Element(atom.Body)
 	root.AppendChild(top)
 	top.AppendChild(body)
 	d := drawer{r: &xmlReader{b: text}, at: body}
@@ -70,7 +71,7 @@ func (d *drawer) step() bool {
 	case xmlText:
 		switch d.at.DataAtom {
 		case atom.H1, atom.P, atom.Span, atom.A:
-			d.at.AppendChild(textNode(d.r.text))
+			d.at.AppendChild(dom.Text(d.r.text))
 		}
 	case xmlStart:
 		d.start()
@@ -106,14 +107,14 @@ func (d *drawer) start() {
 		d.enter(in, atom.P)
 	case "tspan", "textpath", "tref", "flowspan":
 		if d.r.attr("x") != "" || d.r.attr("dy") != "" { // a line of its own
-			in.AppendChild(textNode(" "))
+			in.AppendChild(dom.Text(" "))
 		}
 		d.enter(in, atom.Span)
 	case "a":
 		d.enter(in, atom.A)
 	case "defs", "clippath", "mask", "pattern", "metadata", "style", "script", "filter":
 		// Not shown by themselves: everything in them goes nowhere.
-		d.at = element(atom.Template)
+		d.at = dom.Element(atom.Template)
 	default:
 		if in.DataAtom != atom.P && in.DataAtom != atom.Span && in.DataAtom != atom.H1 {
 			d.enter(in, atom.Div)
@@ -124,7 +125,7 @@ func (d *drawer) start() {
 // enter puts an element into another and goes on in it. The attributes that hide
 // in a drawing are written as the style that they stand for.
 func (d *drawer) enter(in *html.Node, a atom.Atom) {
-	n := element(a)
+	n := dom.Element(a)
 	in.AppendChild(n)
 	d.at = n
 	var style strings.Builder

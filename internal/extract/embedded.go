@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
@@ -86,7 +87,7 @@ func outsideLinks(top *html.Node) int {
 			size, _ := measure(n.Data)
 			total += int(size)
 		}
-		n = next(n, top)
+		n = dom.Next(n, top)
 	}
 	return total
 }
@@ -222,9 +223,9 @@ func isCutShort(parts []string) bool {
 
 // baseHref gives the page's <base href>, as written.
 func baseHref(root *html.Node) string {
-	for n := root; n != nil; n = next(n, root) {
+	for n := root; n != nil; n = dom.Next(n, root) {
 		if n.DataAtom == atom.Base {
-			if h := attr(n, "href"); h != "" {
+			if h := dom.Attr(n, "href"); h != "" {
 				return h
 			}
 		}
@@ -240,7 +241,7 @@ func (f *found) document(ctx context.Context, b *body, meta *metadata, base *url
 		warn(doc, sift.WarnCharsetGuess, b.charset.guess)
 	}
 	root := &html.Node{Type: html.DocumentNode}
-	top, head, bodyNode, article := element(atom.Html), element(atom.Head), element(atom.Body), element(atom.Article)
+	top, head, bodyNode, article := dom.Element(atom.Html), dom.Element(atom.Head), dom.Element(atom.Body), dom.Element(atom.Article)
 	root.AppendChild(top)
 	top.AppendChild(head)
 	top.AppendChild(bodyNode)
@@ -249,7 +250,7 @@ func (f *found) document(ctx context.Context, b *body, meta *metadata, base *url
 	if href == "" {
 		href = in.URL
 	}
-	baseElement := element(atom.Base)
+	baseElement := dom.Element(atom.Base)
 	baseElement.Attr = []html.Attribute{{Key: "href", Val: href}}
 	head.AppendChild(baseElement)
 
@@ -268,7 +269,7 @@ func (f *found) document(ctx context.Context, b *body, meta *metadata, base *url
 		moveBody(article, r)
 	}
 	if f.title != "" && !hasHeading(article, f.title) {
-		h := element(atom.H1)
+		h := dom.Element(atom.H1)
 		h.AppendChild(&html.Node{Type: html.TextNode, Data: f.title})
 		article.InsertBefore(h, article.FirstChild)
 	}
@@ -358,7 +359,7 @@ func isLoading(title string) bool {
 // moveBody moves what is in the body of a document to the end of another
 // element.
 func moveBody(to, root *html.Node) {
-	for n := root; n != nil; n = next(n, root) {
+	for n := root; n != nil; n = dom.Next(n, root) {
 		if n.DataAtom != atom.Body || n.Type != html.ElementNode {
 			continue
 		}
@@ -374,7 +375,7 @@ func moveBody(to, root *html.Node) {
 // title, stands in the content.
 func hasHeading(n *html.Node, title string) bool {
 	first := true
-	for c := n; c != nil; c = next(c, n) {
+	for c := n; c != nil; c = dom.Next(c, n) {
 		switch c.DataAtom {
 		case atom.H1:
 			return true
@@ -392,11 +393,11 @@ func hasHeading(n *html.Node, title string) bool {
 // say.
 func dropCalls(body *html.Node) {
 	for n := body.FirstChild; n != nil; {
-		following := next(n, body)
+		following := dom.Next(n, body)
 		if n.Type == html.ElementNode && (n.DataAtom == atom.P || isShortBlock(n)) {
 			if asksForScripts(n) {
 				for following != nil && within(following, n) {
-					following = next(following, body)
+					following = dom.Next(following, body)
 				}
 				n.Parent.RemoveChild(n)
 			}
@@ -420,7 +421,7 @@ func isShortBlock(n *html.Node) bool {
 		return false
 	}
 	count := 0
-	for c := n; c != nil; c = next(c, n) {
+	for c := n; c != nil; c = dom.Next(c, n) {
 		if c.Type == html.TextNode {
 			count += len(c.Data)
 		}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 
 	"sift.build/sift/internal/cputime"
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/sift"
 )
 
@@ -327,7 +328,7 @@ func FuzzEmbedded(f *testing.F) {
 			t.Errorf("not a whole document: %+v", doc)
 		}
 		for _, n := range []*html.Node{doc.Main, doc.Page} {
-			for c := n; c != nil; c = next(c, n) {
+			for c := n; c != nil; c = dom.Next(c, n) {
 				switch {
 				case c.Type == html.TextNode:
 					if !utf8.ValidString(c.Data) || strings.ContainsAny(c.Data, "\x00\x1b\u202e\u2066") {

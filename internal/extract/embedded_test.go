@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/sift"
 )
 
@@ -183,7 +184,7 @@ func TestTextOfAShellComesFromItsData(t *testing.T) {
 }
 
 func hasElement(n *html.Node, a atom.Atom, content string) bool {
-	for c := n; c != nil; c = next(c, n) {
+	for c := n; c != nil; c = dom.Next(c, n) {
 		if c.DataAtom == a && strings.TrimSpace(text(c)) == content {
 			return true
 		}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 )
 
@@ -61,7 +62,7 @@ func observe(root *html.Node) *sight {
 	s := &sight{}
 	inBody := false
 	mounts := 0
-	for n := root; n != nil; n = next(n, root) {
+	for n := root; n != nil; n = dom.Next(n, root) {
 		if n.Type != html.ElementNode {
 			continue
 		}
@@ -112,26 +113,26 @@ func observe(root *html.Node) *sight {
 			}
 		case atom.A:
 			if !s.door && !isBeside(n) {
-				href := attr(n, "href")
+				href := dom.Attr(n, "href")
 				u, err := url.Parse(href[:min(len(href), maxNameSeen)])
 				s.door = err == nil && addressKind(u)&isLogin != 0
 			}
 		case atom.Form:
-			action := attr(n, "action")
+			action := dom.Attr(n, "action")
 			s.note(action)
 			if u, err := url.Parse(action[:min(len(action), maxNameSeen)]); err == nil && addressKind(u)&isCheck != 0 {
 				s.gate = true
 			}
 		case atom.Img, atom.Picture, atom.Video, atom.Audio, atom.Object, atom.Embed:
-			if w := attr(n, "width"); w != "0" && w != "1" && !isBeside(n) {
+			if w := dom.Attr(n, "width"); w != "0" && w != "1" && !isBeside(n) {
 				s.pictures++
 			}
-			if src := attr(n, "src"); strings.Contains(src, "captcha") || strings.Contains(src, "vcode") {
+			if src := dom.Attr(n, "src"); strings.Contains(src, "captcha") || strings.Contains(src, "vcode") {
 				s.note(src)
 			}
 		case atom.Iframe, atom.Frame:
-			s.note(attr(n, "src"))
-			if w := attr(n, "width"); w != "0" && w != "1" && !strings.Contains(attr(n, "style"), "none") {
+			s.note(dom.Attr(n, "src"))
+			if w := dom.Attr(n, "width"); w != "0" && w != "1" && !strings.Contains(dom.Attr(n, "style"), "none") {
 				s.frames++
 			}
 		case atom.Canvas:
@@ -144,7 +145,7 @@ func observe(root *html.Node) *sight {
 			if m, ok := markOf(n.Data); ok && n.DataAtom == 0 && m.kind == markWidget {
 				s.note(n.Data)
 			}
-			if mounts < maxMountsSeen && (n.DataAtom == 0 || attr(n, "id") != "" || isMarkedRoot(n)) {
+			if mounts < maxMountsSeen && (n.DataAtom == 0 || dom.Attr(n, "id") != "" || isMarkedRoot(n)) {
 				mounts++
 				s.mount(n)
 			}
@@ -155,7 +156,7 @@ func observe(root *html.Node) *sight {
 
 // name keeps an element's id and class.
 func (s *sight) name(n *html.Node) {
-	if len(s.names) >= maxNamesSeen || attr(n, "data-size") == "invisible" {
+	if len(s.names) >= maxNamesSeen || dom.Attr(n, "data-size") == "invisible" {
 		return // what nobody sees is nothing to solve
 	}
 	for i := range n.Attr {
@@ -183,11 +184,11 @@ func (s *sight) button(label string) {
 }
 
 func (s *sight) script(n *html.Node) {
-	kind := strings.ToLower(attr(n, "type"))
-	src := attr(n, "src")
+	kind := strings.ToLower(dom.Attr(n, "type"))
+	src := dom.Attr(n, "src")
 	switch {
 	case strings.Contains(kind, "json"):
-		s.note(attr(n, "id"))
+		s.note(dom.Attr(n, "id"))
 		s.data = s.data || len(text(n)) > 2*leastArticleBody
 		return
 	case kind == "module":
@@ -211,15 +212,15 @@ func (s *sight) input(n *html.Node) {
 	if isBeside(n) {
 		return
 	}
-	name := strings.ToLower(attr(n, "name"))
-	switch strings.ToLower(attr(n, "type")) {
+	name := strings.ToLower(dom.Attr(n, "name"))
+	switch strings.ToLower(dom.Attr(n, "type")) {
 	case "password":
 		s.passwords++
 	case "checkbox", "radio":
 		s.choices++
 	case "hidden", "image", "reset", "range", "color", "file", "search":
 	case "submit", "button":
-		s.button(attr(n, "value"))
+		s.button(dom.Attr(n, "value"))
 	default:
 		if name != "q" && name != "s" && name != "query" && !strings.Contains(name, "search") && !strings.Contains(name, "captcha") {
 			s.fields++
@@ -252,7 +253,7 @@ func isMarkedRoot(n *html.Node) bool {
 
 // mount judges whether an element waits for a script to fill it.
 func (s *sight) mount(n *html.Node) {
-	known := n.DataAtom == 0 && (strings.Contains(n.Data, "-") || n.Data == "app" || n.Data == "root") || isMount(attr(n, "id")) || isMarkedRoot(n)
+	known := n.DataAtom == 0 && (strings.Contains(n.Data, "-") || n.Data == "app" || n.Data == "root") || isMount(dom.Attr(n, "id")) || isMarkedRoot(n)
 	if n.DataAtom == 0 && !known {
 		return
 	}
@@ -303,7 +304,7 @@ func isBare(n *html.Node) bool {
 			c.DataAtom == atom.Video, c.DataAtom == atom.Button:
 			return false
 		}
-		c = next(c, n)
+		c = dom.Next(c, n)
 	}
 	if f.size == 0 {
 		return true

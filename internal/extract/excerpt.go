@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/sift"
 )
 
@@ -37,7 +38,7 @@ func Excerpt(in Input, limit int) string {
 	}
 	var out strings.Builder
 	title := ""
-	for n := root; n != nil; n = next(n, root) {
+	for n := root; n != nil; n = dom.Next(n, root) {
 		switch {
 		case n.Type == html.TextNode && n.Parent.DataAtom == atom.Script:
 		case n.Type == html.TextNode && n.Parent.DataAtom == atom.Title:

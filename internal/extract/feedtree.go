@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
@@ -29,13 +30,13 @@ type feedWriter struct {
 
 func newFeedWriter(in Input) *feedWriter {
 	address, _ := url.Parse(in.URL)
-	return &feedWriter{in: in, address: address, body: element(atom.Body)}
+	return &feedWriter{in: in, address: address, body: dom.Element(atom.Body)}
 }
 
 // head writes what the feed says about itself, which may stand behind its
 // entries, in front of them.
 func (w *feedWriter) head(ctx context.Context, h *feedHead) error {
-	top := element(atom.Section)
+	top := dom.Element(atom.Section)
 	if h.title != "" {
 		if err := w.title(ctx, top, atom.H1, h.title, h.link); err != nil {
 			return err
@@ -60,7 +61,7 @@ func (w *feedWriter) content(ctx context.Context, to *html.Node, markup string, 
 	if err != nil {
 		return err
 	}
-	for c := part; c != nil && base != ""; c = next(c, part) {
+	for c := part; c != nil && base != ""; c = dom.Next(c, part) {
 		for i := range c.Attr {
 			if a := &c.Attr[i]; a.Key == "href" || a.Key == "src" || a.Key == "poster" {
 				a.Val = resolveIn(base, a.Val)
@@ -89,7 +90,7 @@ func (w *feedWriter) title(ctx context.Context, to *html.Node, level atom.Atom, 
 	if s == "" {
 		return nil
 	}
-	h := element(level)
+	h := dom.Element(level)
 	h.AppendChild(linkTo(s, link))
 	to.AppendChild(h)
 	return nil
@@ -129,7 +130,7 @@ func (w *feedWriter) entry(ctx context.Context, e *entry) error {
 	if published == "" {
 		published, updated = updated, ""
 	}
-	top := element(atom.Article)
+	top := dom.Element(atom.Article)
 	if err := w.title(ctx, top, atom.H2, e.title, e.link); err != nil {
 		return err
 	}
@@ -158,11 +159,11 @@ func (w *feedWriter) entry(ctx context.Context, e *entry) error {
 		p := paragraph("Attached: ")
 		for i := range e.enclosures {
 			if i == maxFeedItems {
-				p.AppendChild(textNode(" and more"))
+				p.AppendChild(dom.Text(" and more"))
 				break
 			}
 			if i > 0 {
-				p.AppendChild(textNode(", "))
+				p.AppendChild(dom.Text(", "))
 			}
 			p.AppendChild(linkTo(e.enclosures[i].label(), e.enclosures[i].link))
 		}
@@ -174,15 +175,15 @@ func (w *feedWriter) entry(ctx context.Context, e *entry) error {
 
 // about writes the line of dates and names under an entry's title.
 func (w *feedWriter) about(to *html.Node, e *entry, published, updated string) {
-	line := element(atom.P)
+	line := dom.Element(atom.P)
 	sep := func() {
 		if line.FirstChild != nil {
-			line.AppendChild(textNode(" · "))
+			line.AppendChild(dom.Text(" · "))
 		}
 	}
 	say := func(s string) {
 		sep()
-		line.AppendChild(textNode(s))
+		line.AppendChild(dom.Text(s))
 	}
 	if published != "" {
 		say(published)
@@ -201,7 +202,7 @@ func (w *feedWriter) about(to *html.Node, e *entry, published, updated string) {
 	}
 	if s := oneLine(e.from, maxFeedName); s != "" {
 		sep()
-		line.AppendChild(textNode("from "))
+		line.AppendChild(dom.Text("from "))
 		line.AppendChild(linkTo(s, e.fromLink))
 	}
 	if e.comments != "" && e.comments != e.link {
@@ -255,12 +256,12 @@ func (w *feedWriter) count(res *normalize.Result) {
 // feed, or at its end.
 func (w *feedWriter) add(part *html.Node, base string, before *html.Node) {
 	root := &html.Node{Type: html.DocumentNode}
-	top, head, body := element(atom.Html), element(atom.Head), element(atom.Body)
+	top, head, body := dom.Element(atom.Html), dom.Element(atom.Head), dom.Element(atom.Body)
 	root.AppendChild(top)
 	top.AppendChild(head)
 	top.AppendChild(body)
 	// It stands first, so that one in the part is not heard.
-	b := element(atom.Base)
+	b := dom.Element(atom.Base)
 	b.Attr = []html.Attribute{{Key: "href", Val: w.baseOf(base)}}
 	head.AppendChild(b)
 	body.AppendChild(part)
@@ -282,7 +283,7 @@ func (w *feedWriter) finish(ctx context.Context, doc *sift.Document, h *feedHead
 		return err
 	}
 	if h.next != "" {
-		p := element(atom.P)
+		p := dom.Element(atom.P)
 		p.AppendChild(linkTo("Older entries", h.next))
 		w.add(p, h.base, nil)
 	}
@@ -315,8 +316,8 @@ func (w *feedWriter) finish(ctx context.Context, doc *sift.Document, h *feedHead
 func demote(n *html.Node, level int) {
 	highest := 7
 	each := func(f func(c *html.Node, level int)) {
-		for c := n.FirstChild; c != nil; c = next(c, n) {
-			if l := headingRank(c); l > 0 {
+		for c := n.FirstChild; c != nil; c = dom.Next(c, n) {
+			if l := dom.HeadingLevel(c); l > 0 {
 				f(c, l)
 			}
 		}
@@ -332,32 +333,13 @@ func demote(n *html.Node, level int) {
 	})
 }
 
-// headingRank gives the level of a heading, 0 for any other node.
-func headingRank(n *html.Node) int {
-	switch n.DataAtom {
-	case atom.H1:
-		return 1
-	case atom.H2:
-		return 2
-	case atom.H3:
-		return 3
-	case atom.H4:
-		return 4
-	case atom.H5:
-		return 5
-	case atom.H6:
-		return 6
-	}
-	return 0
-}
-
 // ownAnchors gives the anchors of an entry names of their own: every entry of
 // some blogs has a note called fn1. Others are no use, for they are not those of
 // the feed's address.
 func ownAnchors(body *html.Node, number int) {
 	prefix := "entry-" + strconv.Itoa(number) + "-"
 	var wanted map[string]bool
-	for c := body.FirstChild; c != nil; c = next(c, body) {
+	for c := body.FirstChild; c != nil; c = dom.Next(c, body) {
 		for i := range c.Attr {
 			if a := &c.Attr[i]; a.Key == "data-noteref" {
 				if wanted == nil {
@@ -368,7 +350,7 @@ func ownAnchors(body *html.Node, number int) {
 			}
 		}
 	}
-	for c := body.FirstChild; c != nil; c = next(c, body) {
+	for c := body.FirstChild; c != nil; c = dom.Next(c, body) {
 		for i := range c.Attr {
 			if a := &c.Attr[i]; a.Key == "id" {
 				if wanted[a.Val] {
@@ -384,7 +366,7 @@ func ownAnchors(body *html.Node, number int) {
 
 // firstText gives the text of the first element of a kind.
 func firstText(body *html.Node, a atom.Atom) string {
-	for c := body.FirstChild; c != nil; c = next(c, body) {
+	for c := body.FirstChild; c != nil; c = dom.Next(c, body) {
 		if c.DataAtom == a {
 			return oneLine(text(c), maxTitle)
 		}
@@ -392,22 +374,20 @@ func firstText(body *html.Node, a atom.Atom) string {
 	return ""
 }
 
-func textNode(s string) *html.Node { return &html.Node{Type: html.TextNode, Data: s} }
-
 // linkTo makes a link, or a text where there is nothing to link to.
 func linkTo(s, href string) *html.Node {
 	if strings.TrimSpace(href) == "" {
-		return textNode(s)
+		return dom.Text(s)
 	}
-	a := element(atom.A)
+	a := dom.Element(atom.A)
 	a.Attr = []html.Attribute{{Key: "href", Val: href}}
-	a.AppendChild(textNode(s))
+	a.AppendChild(dom.Text(s))
 	return a
 }
 
 // appendTo puts an element that holds one node at the end of another.
 func appendTo(to *html.Node, a atom.Atom, inner *html.Node) {
-	n := element(a)
+	n := dom.Element(a)
 	n.AppendChild(inner)
 	to.AppendChild(n)
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 )
 
@@ -49,7 +50,7 @@ type flattener struct {
 // flatten is what is left when a page is too deep or too large for a tree. It
 // takes time linear in the size of the page and remembers only where it is.
 func flatten(ctx context.Context, text []byte) (*html.Node, error) {
-	f := flattener{head: element(atom.Head), body: element(atom.Body), seen: map[string]bool{}}
+	f := flattener{head: dom.Element(atom.Head), body: dom.Element(atom.Body), seen: map[string]bool{}}
 	f.part = f.body
 	l := lexer{b: text}
 	for n := 0; ; n++ {
@@ -66,7 +67,7 @@ func flatten(ctx context.Context, text []byte) (*html.Node, error) {
 		case lexEnd:
 			f.flush()
 			root := &html.Node{Type: html.DocumentNode}
-			top := element(atom.Html)
+			top := dom.Element(atom.Html)
 			root.AppendChild(top)
 			top.AppendChild(f.head)
 			top.AppendChild(f.body)
@@ -78,10 +79,6 @@ func flatten(ctx context.Context, text []byte) (*html.Node, error) {
 		case lexComment:
 		}
 	}
-}
-
-func element(a atom.Atom) *html.Node {
-	return &html.Node{Type: html.ElementNode, DataAtom: a, Data: a.String()}
 }
 
 func (f *flattener) start(l *lexer) {
@@ -133,7 +130,7 @@ func (f *flattener) start(l *lexer) {
 			f.partNest++
 		case f.partID == 0 && f.elements < flatElements:
 			f.elements++
-			f.partID, f.partNest, f.part = name, 0, element(name)
+			f.partID, f.partNest, f.part = name, 0, dom.Element(name)
 			f.body.AppendChild(f.part)
 		}
 	case atom.Br:
@@ -241,7 +238,7 @@ func (f *flattener) headElement(l *lexer, name atom.Atom) bool {
 	default:
 		return false
 	}
-	n := element(name)
+	n := dom.Element(name)
 	for _, k := range keys {
 		if v := l.attr(k); v != "" {
 			n.Attr = append(n.Attr, html.Attribute{Key: k, Val: html.UnescapeString(v)})
@@ -296,10 +293,10 @@ func (f *flattener) hides(l *lexer) bool {
 	if len(f.seen) >= flatChecks {
 		return attrs[0].Key != "class"
 	}
-	probe := element(atom.Div)
+	probe := dom.Element(atom.Div)
 	probe.Attr = attrs
 	probe.AppendChild(&html.Node{Type: html.TextNode, Data: "seen"})
-	body := element(atom.Body)
+	body := dom.Element(atom.Body)
 	body.AppendChild(probe)
 	h := normalize.Page(body, nil).VisibleChars == 0
 	f.seen[key] = h
@@ -315,7 +312,7 @@ func (f *flattener) open(name atom.Atom) {
 		return
 	}
 	f.elements++
-	f.block = element(name)
+	f.block = dom.Element(name)
 	f.part.AppendChild(f.block)
 }
 
@@ -332,11 +329,11 @@ func (f *flattener) item() {
 			kind = atom.Ol
 		}
 		f.elements++
-		f.list = element(kind)
+		f.list = dom.Element(kind)
 		f.part.AppendChild(f.list)
 	}
 	f.elements++
-	f.block = element(atom.Li)
+	f.block = dom.Element(atom.Li)
 	f.list.AppendChild(f.block)
 }
 
@@ -345,7 +342,7 @@ func (f *flattener) resume() {
 	if f.block != nil {
 		return
 	}
-	f.block = element(atom.P)
+	f.block = dom.Element(atom.P)
 	f.body.AppendChild(f.block)
 }
 
@@ -396,7 +393,7 @@ func (f *flattener) openLink(href string) {
 		f.open(atom.P)
 	}
 	f.elements++
-	f.link = element(atom.A)
+	f.link = dom.Element(atom.A)
 	f.link.Attr = []html.Attribute{{Key: "href", Val: html.UnescapeString(href)}}
 	f.block.AppendChild(f.link)
 }

@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"golang.org/x/net/html"
+
+	"sift.build/sift/internal/dom"
 )
 
 // grams are the hashes of a text's runs of four words: what is needed to know
@@ -41,7 +43,7 @@ func (g *grams) known(n *html.Node) int {
 
 func (g *grams) walk(n *html.Node, f func(uint64) bool) {
 	w := gramWriter{seed: g.seed}
-	for c := n; c != nil; c = next(c, n) {
+	for c := n; c != nil; c = dom.Next(c, n) {
 		if c.Type == html.TextNode && !w.words(c.Data, f) {
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 )
 
@@ -86,7 +87,7 @@ const proseLength = 80
 // makeIndex lists the elements of a page in normal form.
 func makeIndex(body *html.Node) *index {
 	count := 0
-	for n := body; n != nil; n = next(n, body) {
+	for n := body; n != nil; n = dom.Next(n, body) {
 		if n.Type == html.ElementNode {
 			count++
 		}
@@ -168,7 +169,7 @@ func (ix *index) leave(i int32) {
 	if c.isProse() {
 		c.prose += c.own
 	}
-	if (c.node.DataAtom == atom.Main || c.role&roleContent != 0 && attr(c.node, "role") == "main") && (ix.main == 0 || c.text > ix.cells[ix.main].text) {
+	if (c.node.DataAtom == atom.Main || c.role&roleContent != 0 && dom.Attr(c.node, "role") == "main") && (ix.main == 0 || c.text > ix.cells[ix.main].text) {
 		ix.main = i
 	}
 	switch c.node.DataAtom {
@@ -228,18 +229,4 @@ func measure(s string) (size, stops int32) {
 		}
 	}
 	return size, stops
-}
-
-// next gives the node after n in document order inside top.
-func next(n, top *html.Node) *html.Node {
-	if n.FirstChild != nil {
-		return n.FirstChild
-	}
-	for n != top {
-		if n.NextSibling != nil {
-			return n.NextSibling
-		}
-		n = n.Parent
-	}
-	return nil
 }

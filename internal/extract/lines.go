@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // Bounds on the lines that are kept of a page, and on each of them in bytes.
@@ -122,7 +124,7 @@ func (l *liner) enter(n *html.Node) bool {
 	}
 	copy(a.says[1:], up.says[:2])
 	copy(a.like[1:], up.like[:2])
-	class := attr(n, "class")
+	class := dom.Attr(n, "class")
 	a.says[0] = nameOf(class)
 	a.like[0] = maphash.String(l.seed, n.Data+"."+class[:min(len(class), maxClass)])
 	if n.DataAtom != atom.Html && n.DataAtom != atom.Body {
@@ -132,7 +134,7 @@ func (l *liner) enter(n *html.Node) bool {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		a.heading = int(n.Data[1] - '0')
 	case atom.A:
-		if hasAttr(n, "href") {
+		if dom.HasAttr(n, "href") {
 			a.link = l.count + 1
 			if l.now.signed == "" && isAuthorLink(n) {
 				l.now.signed = oneLine(text(n), maxName)
@@ -152,8 +154,8 @@ func unread(n *html.Node) bool {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Head, atom.Select, atom.Textarea, atom.Svg, atom.Iframe, atom.Object, atom.Dialog:
 		return true
 	}
-	style := attr(n, "style")
-	return hasAttr(n, "hidden") || len(style) < maxClass && strings.Contains(strings.ReplaceAll(style, " ", ""), "display:none")
+	style := dom.Attr(n, "style")
+	return dom.HasAttr(n, "hidden") || len(style) < maxClass && strings.Contains(strings.ReplaceAll(style, " ", ""), "display:none")
 }
 
 // inline says whether an element stands in a line with what is beside it.
@@ -171,12 +173,12 @@ func inline(n *html.Node) bool {
 // that readers see.
 func machineDate(n *html.Node) string {
 	if n.DataAtom == atom.Time {
-		if d := attr(n, "datetime"); d != "" {
+		if d := dom.Attr(n, "datetime"); d != "" {
 			return rfc3339(d)
 		}
 		return ""
 	}
-	if d := attr(n, "title"); len(d) >= len("2006-01-02") && len(d) <= maxDate && d[0] >= '0' && d[0] <= '9' {
+	if d := dom.Attr(n, "title"); len(d) >= len("2006-01-02") && len(d) <= maxDate && d[0] >= '0' && d[0] <= '9' {
 		return rfc3339(d)
 	}
 	return ""
@@ -297,10 +299,10 @@ func nameWord(w string) name {
 
 // isAuthorLink says whether a link leads to the page of who wrote this one.
 func isAuthorLink(n *html.Node) bool {
-	if hasWord(attr(n, "rel"), "author") {
+	if hasWord(dom.Attr(n, "rel"), "author") {
 		return true
 	}
-	href := attr(n, "href")
+	href := dom.Attr(n, "href")
 	if len(href) > 500 {
 		return false
 	}

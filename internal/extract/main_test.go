@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/sift"
 )
 
@@ -74,11 +75,11 @@ func TestAnExplanationAsAPageHoldsNothingThatActs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := root; n != nil; n = next(n, root) {
+	for n := root; n != nil; n = dom.Next(n, root) {
 		switch {
 		case n.Type == html.ElementNode && (n.Data == "script" || n.Data == "img" || n.Data == "a" || n.Data == "iframe"):
 			t.Errorf("it has a %s element", n.Data)
-		case attr(n, "onload") != "":
+		case dom.Attr(n, "onload") != "":
 			t.Error("an attribute of the page's came through")
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 func TestMarkdownInDataIsRendered(t *testing.T) {
@@ -17,10 +19,10 @@ func TestMarkdownInDataIsRendered(t *testing.T) {
 		t.Fatal("nothing was found")
 	}
 	has := map[atom.Atom]int{}
-	for n := e.Document.Page; n != nil; n = next(n, e.Document.Page) {
+	for n := e.Document.Page; n != nil; n = dom.Next(n, e.Document.Page) {
 		has[n.DataAtom]++
-		if n.DataAtom == atom.A && attr(n, "href") != "https://news.example/river" {
-			t.Errorf("a link leads to %q", attr(n, "href"))
+		if n.DataAtom == atom.A && dom.Attr(n, "href") != "https://news.example/river" {
+			t.Errorf("a link leads to %q", dom.Attr(n, "href"))
 		}
 	}
 	for _, a := range []atom.Atom{atom.H1, atom.Table, atom.Pre, atom.Ul, atom.A, atom.Strong} {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/language"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/sift"
 )
 
@@ -53,7 +54,7 @@ const maxMeta = 500
 // is in the head.
 func collect(root *html.Node) *metadata {
 	m := &metadata{meta: map[string][]string{}, lines: linesOf(root), last: time.Now().Add(48 * time.Hour).UTC().Format(time.DateOnly)}
-	for n := root; n != nil; n = next(n, root) {
+	for n := root; n != nil; n = dom.Next(n, root) {
 		if n.Type == html.ElementNode && n.Namespace == "" {
 			m.element(n)
 		}
@@ -65,8 +66,8 @@ func (m *metadata) element(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Html, atom.Body:
 		if m.lang == "" {
-			if m.lang = attr(n, "lang"); m.lang == "" {
-				m.lang = attr(n, "xml:lang")
+			if m.lang = dom.Attr(n, "lang"); m.lang == "" {
+				m.lang = dom.Attr(n, "xml:lang")
 			}
 		}
 		return
@@ -79,7 +80,7 @@ func (m *metadata) element(n *html.Node) {
 		m.metaElement(n)
 		return
 	case atom.Script:
-		if t := attr(n, "type"); len(t) >= len(ldJSON) && strings.EqualFold(strings.TrimSpace(mediaType(t)), ldJSON) {
+		if t := dom.Attr(n, "type"); len(t) >= len(ldJSON) && strings.EqualFold(strings.TrimSpace(mediaType(t)), ldJSON) {
 			m.linked.add(text(n))
 		}
 		return
@@ -87,24 +88,24 @@ func (m *metadata) element(n *html.Node) {
 	if len(n.Attr) == 0 {
 		return
 	}
-	if kind := attr(n, "itemtype"); strings.HasSuffix(kind, "/DiscussionForumPosting") || strings.HasSuffix(kind, "/QAPage") {
+	if kind := dom.Attr(n, "itemtype"); strings.HasSuffix(kind, "/DiscussionForumPosting") || strings.HasSuffix(kind, "/QAPage") {
 		m.thread = true
 	}
-	if prop := attr(n, "itemprop"); prop != "" {
+	if prop := dom.Attr(n, "itemprop"); prop != "" {
 		switch {
 		case hasWord(prop, "datePublished"):
-			if d := attr(n, "datetime"); d != "" {
+			if d := dom.Attr(n, "datetime"); d != "" {
 				m.itemDates = add(m.itemDates, d)
 			} else {
-				m.itemDates = add(m.itemDates, attr(n, "content"))
+				m.itemDates = add(m.itemDates, dom.Attr(n, "content"))
 			}
 		case hasWord(prop, "dateModified"):
-			m.changes = add(m.changes, firstOf(attr(n, "datetime"), attr(n, "content")))
+			m.changes = add(m.changes, firstOf(dom.Attr(n, "datetime"), dom.Attr(n, "content")))
 		case hasWord(prop, "author"):
 			m.itemAuthors = add(m.itemAuthors, itemName(n))
 		}
 	}
-	if class := attr(n, "class"); len(m.bylines) == 0 && isByline(class) {
+	if class := dom.Attr(n, "class"); len(m.bylines) == 0 && isByline(class) {
 		if s := text(n); len(s) <= 2*maxByline {
 			if s = author(s); s != "" && len(s) <= maxByline && !strings.ContainsAny(s, "0123456789:|/") {
 				m.bylines = add(m.bylines, s)
@@ -113,16 +114,16 @@ func (m *metadata) element(n *html.Node) {
 	}
 	switch n.DataAtom {
 	case atom.A:
-		if hasWord(attr(n, "rel"), "author") {
+		if hasWord(dom.Attr(n, "rel"), "author") {
 			m.itemAuthors = add(m.itemAuthors, text(n))
 		}
 	case atom.Time:
-		d := attr(n, "datetime")
+		d := dom.Attr(n, "datetime")
 		if d == "" {
 			return
 		}
-		class := attr(n, "class")
-		if hasAttr(n, "pubdate") || hasWord(class, "published") || hasWord(class, "entry-date") || hasWord(class, "dt-published") {
+		class := dom.Attr(n, "class")
+		if dom.HasAttr(n, "pubdate") || hasWord(class, "published") || hasWord(class, "entry-date") || hasWord(class, "dt-published") {
 			m.markedTimes = add(m.markedTimes, d)
 		}
 		if hasWord(class, "updated") || hasWord(class, "dt-updated") || hasWord(class, "modified") {
@@ -148,7 +149,7 @@ func isByline(class string) bool {
 }
 
 func (m *metadata) metaElement(n *html.Node) {
-	content := strings.TrimSpace(attr(n, "content"))
+	content := strings.TrimSpace(dom.Attr(n, "content"))
 	if content == "" || m.metaCount >= maxMeta {
 		return
 	}
@@ -214,7 +215,7 @@ func firstOf(values ...string) string {
 // headings gives the texts of the first h1 elements, and of what may be the title
 // where the h1 is the name of the site: lower headings and links of some length.
 func headings(body *html.Node) (h1, others []string) {
-	for n := body; n != nil && len(h1) < maxHeadings; n = next(n, body) {
+	for n := body; n != nil && len(h1) < maxHeadings; n = dom.Next(n, body) {
 		if n.Type != html.ElementNode {
 			continue
 		}
@@ -630,12 +631,12 @@ func (m *metadata) language(header string) string {
 // itemName gives the name of a microdata person: the element marked as name
 // inside it, else its text, which for a byline is the name.
 func itemName(n *html.Node) string {
-	if c := attr(n, "content"); c != "" {
+	if c := dom.Attr(n, "content"); c != "" {
 		return c
 	}
-	for c := n; c != nil; c = next(c, n) {
-		if c.Type == html.ElementNode && c != n && hasWord(attr(c, "itemprop"), "name") {
-			if v := attr(c, "content"); v != "" {
+	for c := n; c != nil; c = dom.Next(c, n) {
+		if c.Type == html.ElementNode && c != n && hasWord(dom.Attr(c, "itemprop"), "name") {
+			if v := dom.Attr(c, "content"); v != "" {
 				return v
 			}
 			return text(c)

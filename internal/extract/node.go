@@ -4,27 +4,9 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"sift.build/sift/internal/dom"
 )
-
-// attr gives the value of an attribute, or "".
-func attr(n *html.Node, key string) string {
-	for i := range n.Attr {
-		if n.Attr[i].Key == key && n.Attr[i].Namespace == "" {
-			return n.Attr[i].Val
-		}
-	}
-	return ""
-}
-
-// hasAttr says whether an element has an attribute.
-func hasAttr(n *html.Node, key string) bool {
-	for i := range n.Attr {
-		if n.Attr[i].Key == key {
-			return true
-		}
-	}
-	return false
-}
 
 // hasWord says whether a list of words divided by white space holds one.
 func hasWord(list, word string) bool {
@@ -46,7 +28,7 @@ func text(n *html.Node) string {
 		return c.Data
 	}
 	var b strings.Builder
-	for c := n; c != nil; c = next(c, n) {
+	for c := n; c != nil; c = dom.Next(c, n) {
 		if c.Type == html.TextNode {
 			b.WriteString(c.Data)
 		}

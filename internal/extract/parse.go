@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // parse makes a tree of a page within the bounds that the package comment
@@ -41,7 +43,7 @@ func parse(ctx context.Context, text []byte) (root *html.Node, flat bool, err er
 
 // giveBack gives renamed elements their names again.
 func giveBack(root *html.Node) {
-	for n := root; n != nil; n = next(n, root) {
+	for n := root; n != nil; n = dom.Next(n, root) {
 		if n.Type != html.ElementNode {
 			continue
 		}

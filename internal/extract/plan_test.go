@@ -9,12 +9,14 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // countNodes is the size of a tree as the plan counts it.
 func countNodes(root *html.Node) int {
 	n := 0
-	for c := root; c != nil; c = next(c, root) {
+	for c := root; c != nil; c = dom.Next(c, root) {
 		n += 1 + len(c.Attr)/2
 	}
 	return n

@@ -3,6 +3,8 @@ package extract
 import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // about is what the page says of itself that selection goes by.
@@ -321,7 +323,7 @@ func (ix *index) carve(root int32) *html.Node {
 			parts = []int32{lead, root}
 		}
 	}
-	body := element(atom.Body)
+	body := dom.Element(atom.Body)
 	for _, i := range parts {
 		n := ix.cells[i].node
 		n.Parent.RemoveChild(n)
@@ -333,7 +335,7 @@ func (ix *index) carve(root int32) *html.Node {
 // build copies what was kept under root, with the title and what leads to the
 // article in front when they stand outside.
 func (ix *index) build(root int32) *html.Node {
-	body := element(atom.Body)
+	body := dom.Element(atom.Body)
 	if root != 0 && !ix.hasTitle(root) && ix.cells[root].node.DataAtom != atom.H1 {
 		if lead := ix.lead(root); lead > 0 {
 			if c := ix.copy(lead); c != nil {
@@ -377,7 +379,7 @@ func (ix *index) lead(root int32) int32 {
 // copy gives a detached copy of a cell's element without what was dropped.
 func (ix *index) copy(i int32) *html.Node {
 	c := ix.cells[i].node
-	out := shallow(c)
+	out := dom.Shallow(c)
 	i++
 	ix.copyChildren(out, c, &i)
 	return out
@@ -388,7 +390,7 @@ func (ix *index) copy(i int32) *html.Node {
 func (ix *index) copyChildren(to, from *html.Node, i *int32) {
 	for c := from.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type != html.ElementNode {
-			to.AppendChild(shallow(c))
+			to.AppendChild(dom.Shallow(c))
 			continue
 		}
 		cell := &ix.cells[*i]
@@ -397,17 +399,8 @@ func (ix *index) copyChildren(to, from *html.Node, i *int32) {
 			continue
 		}
 		*i++
-		out := shallow(c)
+		out := dom.Shallow(c)
 		to.AppendChild(out)
 		ix.copyChildren(out, c, i)
 	}
-}
-
-// shallow copies a node without its place in the tree.
-func shallow(n *html.Node) *html.Node {
-	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data}
-	if len(n.Attr) > 0 {
-		c.Attr = append(make([]html.Attribute, 0, len(n.Attr)), n.Attr...)
-	}
-	return c
 }

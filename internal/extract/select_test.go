@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
@@ -169,7 +170,7 @@ func checkTree(top *html.Node) string {
 	if top.Type != html.ElementNode || top.DataAtom != atom.Body || top.Parent != nil || top.NextSibling != nil || top.PrevSibling != nil {
 		return "not a detached body"
 	}
-	for n := top; n != nil; n = next(n, top) {
+	for n := top; n != nil; n = dom.Next(n, top) {
 		if n.Type != html.ElementNode && n.Type != html.TextNode {
 			return fmt.Sprintf("a node of type %d", n.Type)
 		}
@@ -193,10 +194,10 @@ func TestMainSharesNothingWithThePage(t *testing.T) {
 		}
 	}
 	nodes := map[*html.Node]bool{}
-	for n := doc.Page; n != nil; n = next(n, doc.Page) {
+	for n := doc.Page; n != nil; n = dom.Next(n, doc.Page) {
 		nodes[n] = true
 	}
-	for n := doc.Main; n != nil; n = next(n, doc.Main) {
+	for n := doc.Main; n != nil; n = dom.Next(n, doc.Main) {
 		if nodes[n] {
 			t.Fatalf("%s is in both", n.Data)
 		}
@@ -386,7 +387,7 @@ func TestASavedDocumentOfAnotherVersionIsNotRead(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	doc := &sift.Document{Kind: sift.KindHTML, Main: element(atom.Body), Warnings: []sift.Warning{{Code: "x", Message: "y"}}}
+	doc := &sift.Document{Kind: sift.KindHTML, Main: dom.Element(atom.Body), Warnings: []sift.Warning{{Code: "x", Message: "y"}}}
 	doc.Main.AppendChild(&html.Node{Type: html.TextNode, Data: "text"})
 	saved, err := Save(doc)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
@@ -57,21 +58,21 @@ func (l *lister) link(s, href string) *html.Node {
 		s = l.clean.Line(href)
 	}
 	if !ok {
-		return textNode(s)
+		return dom.Text(s)
 	}
-	a := element(atom.A)
+	a := dom.Element(atom.A)
 	a.Attr = []html.Attribute{{Key: "href", Val: abs}}
 	if private && l.public {
 		a.Attr = append(a.Attr, html.Attribute{Key: "data-private"})
 	}
-	a.AppendChild(textNode(s))
+	a.AppendChild(dom.Text(s))
 	return a
 }
 
 // heading gives a paragraph of ours.
 func paragraph(s string) *html.Node {
-	p := element(atom.P)
-	p.AppendChild(textNode(s))
+	p := dom.Element(atom.P)
+	p.AppendChild(dom.Text(s))
 	return p
 }
 
@@ -91,7 +92,7 @@ type mappedLink struct{ label, href string }
 func readSitemap(ctx context.Context, doc *sift.Document, text []byte, in Input) (ok bool, err error) {
 	r := &xmlReader{b: text}
 	l := newLister(in)
-	list := element(atom.Ul)
+	list := dom.Element(atom.Ul)
 	entries, links, left := 0, 0, 0
 	name := "Sitemap"
 	depth := 0
@@ -132,7 +133,7 @@ func readSitemap(ctx context.Context, doc *sift.Document, text []byte, in Input)
 		return false, nil
 	}
 	doc.Kind = sift.KindSitemap
-	doc.Main = element(atom.Body)
+	doc.Main = dom.Element(atom.Body)
 	what := "pages"
 	if name == "Sitemap index" {
 		what = "sitemaps"
@@ -217,24 +218,24 @@ func (m *mapped) add(label, href string) {
 // entry writes one line: the address, what is said of it, and its images and
 // translations.
 func (l *lister) entry(m *mapped) *html.Node {
-	item := element(atom.Li)
+	item := dom.Element(atom.Li)
 	item.AppendChild(l.link(m.loc, m.loc))
 	if m.title != "" {
-		item.AppendChild(textNode(" " + l.clean.Line(m.title)))
+		item.AppendChild(dom.Text(" " + l.clean.Line(m.title)))
 	}
 	if len(m.about) > 0 {
-		item.AppendChild(textNode(" (" + l.clean.Line(strings.Join(m.about, ", ")) + ")"))
+		item.AppendChild(dom.Text(" (" + l.clean.Line(strings.Join(m.about, ", ")) + ")"))
 	}
 	for i, f := range m.further {
 		if i == 0 {
-			item.AppendChild(textNode(": "))
+			item.AppendChild(dom.Text(": "))
 		} else {
-			item.AppendChild(textNode(", "))
+			item.AppendChild(dom.Text(", "))
 		}
 		item.AppendChild(l.link(f.label, f.href))
 	}
 	if m.cut {
-		item.AppendChild(textNode(" and more"))
+		item.AppendChild(dom.Text(" and more"))
 	}
 	return item
 }
@@ -244,7 +245,7 @@ func (l *lister) entry(m *mapped) *html.Node {
 func readOPML(ctx context.Context, doc *sift.Document, text []byte, in Input) (ok bool, err error) {
 	r := &xmlReader{b: text}
 	l := newLister(in)
-	body := element(atom.Body)
+	body := dom.Element(atom.Body)
 	var title, author string
 	var path []*html.Node // the item of each element that is open, nil for others
 	entries, left := 0, 0
@@ -292,8 +293,8 @@ func readOPML(ctx context.Context, doc *sift.Document, text []byte, in Input) (o
 	doc.Kind, doc.Main = sift.KindOPML, body
 	doc.Title, doc.Author = l.clean.Line(oneLine(title, maxTitle)), l.clean.Line(oneLine(author, maxName))
 	if doc.Title != "" {
-		h := element(atom.H1)
-		h.AppendChild(textNode(doc.Title))
+		h := dom.Element(atom.H1)
+		h.AppendChild(dom.Text(doc.Title))
 		body.InsertBefore(h, body.FirstChild)
 	}
 	doc.Language = (&metadata{}).language(in.ContentLanguage)
@@ -322,14 +323,14 @@ func listOf(body *html.Node, path []*html.Node) *html.Node {
 	if c := in.LastChild; c != nil && c.DataAtom == atom.Ul {
 		return c
 	}
-	list := element(atom.Ul)
+	list := dom.Element(atom.Ul)
 	in.AppendChild(list)
 	return list
 }
 
 // outline makes the item of one outline element.
 func (l *lister) outline(r *xmlReader) *html.Node {
-	item := element(atom.Li)
+	item := dom.Element(atom.Li)
 	name := r.attr("text")
 	if name == "" {
 		name = r.attr("title")
@@ -341,16 +342,16 @@ func (l *lister) outline(r *xmlReader) *html.Node {
 	switch {
 	case page != "" && feed != "":
 		item.AppendChild(l.link(name, page))
-		item.AppendChild(textNode(" ("))
+		item.AppendChild(dom.Text(" ("))
 		item.AppendChild(l.link("feed", feed))
-		item.AppendChild(textNode(")"))
+		item.AppendChild(dom.Text(")"))
 	case page != "" || feed != "":
 		item.AppendChild(l.link(name, page+feed))
 	default:
-		item.AppendChild(textNode(l.clean.Line(name)))
+		item.AppendChild(dom.Text(l.clean.Line(name)))
 	}
 	if d := l.clean.Line(r.attr("description")); d != "" && d != name {
-		item.AppendChild(textNode(": " + d))
+		item.AppendChild(dom.Text(": " + d))
 	}
 	return item
 }

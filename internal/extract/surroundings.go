@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html/atom"
 	"golang.org/x/text/language"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
@@ -137,10 +138,10 @@ func resolveWeb(base *url.URL, baseHref, ref string) (string, bool) {
 		return "", false
 	}
 	root := &html.Node{Type: html.DocumentNode}
-	top, body, a := element(atom.Html), element(atom.Body), element(atom.A)
+	top, body, a := dom.Element(atom.Html), dom.Element(atom.Body), dom.Element(atom.A)
 	root.AppendChild(top)
 	if baseHref != "" {
-		b := element(atom.Base)
+		b := dom.Element(atom.Base)
 		b.Attr = []html.Attribute{{Key: "href", Val: baseHref}}
 		top.AppendChild(b)
 	}
@@ -149,10 +150,10 @@ func resolveWeb(base *url.URL, baseHref, ref string) (string, bool) {
 	a.AppendChild(&html.Node{Type: html.TextNode, Data: "x"})
 	body.AppendChild(a)
 	n := normalize.Page(root, base).Body.FirstChild
-	if n == nil || hasAttr(n, "data-private") {
+	if n == nil || dom.HasAttr(n, "data-private") {
 		return "", false
 	}
-	abs := attr(n, "href")
+	abs := dom.Attr(n, "href")
 	if !strings.HasPrefix(abs, "http://") && !strings.HasPrefix(abs, "https://") {
 		return "", false
 	}
@@ -167,13 +168,13 @@ func withoutFragment(u string) string {
 // marked reads what elements say by their rel, itemprop or property.
 func (s *surroundings) marked(root *html.Node) {
 	refs := 0
-	for n := root; n != nil; n = next(n, root) {
+	for n := root; n != nil; n = dom.Next(n, root) {
 		if n.Type != html.ElementNode || n.Namespace != "" || len(n.Attr) == 0 {
 			continue
 		}
 		switch n.DataAtom {
 		case atom.Link, atom.A, atom.Area:
-			rel := strings.ToLower(attr(n, "rel"))
+			rel := strings.ToLower(dom.Attr(n, "rel"))
 			if rel == "" || refs >= maxMarkedLinks {
 				break
 			}
@@ -193,7 +194,7 @@ const maxMarkedLinks = 20_000
 
 // relation reads a link with a rel.
 func (s *surroundings) relation(n *html.Node, rel string) {
-	c, href := s.c, attr(n, "href")
+	c, href := s.c, dom.Attr(n, "href")
 	inHead := n.DataAtom == atom.Link
 	for word := range strings.FieldsSeq(rel) {
 		switch word {
@@ -203,7 +204,7 @@ func (s *surroundings) relation(n *html.Node, rel string) {
 			}
 		case "alternate", "feed":
 			if inHead || word == "feed" {
-				s.alternate(href, attr(n, "type"), attr(n, "hreflang"), attr(n, "title"), word == "feed")
+				s.alternate(href, dom.Attr(n, "type"), dom.Attr(n, "hreflang"), dom.Attr(n, "title"), word == "feed")
 			}
 		case "next":
 			s.neighbour(&c.Next, href)
@@ -400,16 +401,16 @@ func isCrumbList(n *html.Node) bool {
 // crumbItems reads the crumbs in microdata or RDFa.
 func (s *surroundings) crumbItems(list *html.Node) {
 	prop := func(n *html.Node, name string) bool {
-		return hasWord(attr(n, "itemprop"), name) || hasWord(attr(n, "property"), name) || hasWord(attr(n, "property"), "v:"+name) || hasWord(attr(n, "property"), "schema:"+name)
+		return hasWord(dom.Attr(n, "itemprop"), name) || hasWord(dom.Attr(n, "property"), name) || hasWord(dom.Attr(n, "property"), "v:"+name) || hasWord(dom.Attr(n, "property"), "schema:"+name)
 	}
 	var c *crumb
-	single := !strings.HasSuffix(firstOf(attr(list, "itemtype"), attr(list, "typeof")), "List")
+	single := !strings.HasSuffix(firstOf(dom.Attr(list, "itemtype"), dom.Attr(list, "typeof")), "List")
 	if single {
 		s.items = append(s.items, crumb{})
 		c = &s.items[len(s.items)-1]
 	}
 	steps := 0
-	for n := list; n != nil && steps < maxCrumbNodes; n = next(n, list) {
+	for n := list; n != nil && steps < maxCrumbNodes; n = dom.Next(n, list) {
 		steps++
 		if n.Type != html.ElementNode || len(n.Attr) == 0 {
 			continue
@@ -425,14 +426,14 @@ func (s *surroundings) crumbItems(list *html.Node) {
 			continue
 		}
 		if prop(n, "position") {
-			c.at, _ = strconv.Atoi(strings.TrimSpace(firstOf(attr(n, "content"), text(n))))
+			c.at, _ = strconv.Atoi(strings.TrimSpace(firstOf(dom.Attr(n, "content"), text(n))))
 		}
 		if c.text == "" && (prop(n, "name") || prop(n, "title")) {
-			c.text = firstOf(attr(n, "content"), text(n))
+			c.text = firstOf(dom.Attr(n, "content"), text(n))
 		}
 		if c.href == "" {
-			if href := firstOf(attr(n, "href"), attr(n, "content")); prop(n, "item") || prop(n, "url") || n.DataAtom == atom.A {
-				c.href = firstOf(href, attr(n, "itemid"), attr(n, "resource"))
+			if href := firstOf(dom.Attr(n, "href"), dom.Attr(n, "content")); prop(n, "item") || prop(n, "url") || n.DataAtom == atom.A {
+				c.href = firstOf(href, dom.Attr(n, "itemid"), dom.Attr(n, "resource"))
 			}
 		}
 		if c.text == "" && prop(n, "item") && n.DataAtom == atom.A && !hasNamed(n, prop) {
@@ -448,7 +449,7 @@ const maxCrumbNodes = 2000
 // hasNamed says whether an element close below says that it is the name.
 func hasNamed(n *html.Node, prop func(*html.Node, string) bool) bool {
 	steps := 0
-	for c := n; c != nil && steps < 20; c = next(c, n) {
+	for c := n; c != nil && steps < 20; c = dom.Next(c, n) {
 		steps++
 		if c.Type == html.ElementNode && (prop(c, "name") || prop(c, "title")) {
 			return true
@@ -530,7 +531,7 @@ func (s *surroundings) visible(body *html.Node) {
 	out.own = hostOf(s.page)
 	steps := 0
 	var parts numbers
-	for n := body; n != nil; n = next(n, body) {
+	for n := body; n != nil; n = dom.Next(n, body) {
 		if n.Type != html.ElementNode {
 			if n.Type == html.TextNode && len(n.Data) < 8 {
 				parts.plain(n)
@@ -544,8 +545,8 @@ func (s *surroundings) visible(body *html.Node) {
 		if n.DataAtom != atom.A {
 			continue
 		}
-		href := attr(n, "href")
-		if href == "" || hasAttr(n, "data-private") || !strings.HasPrefix(href, "http") {
+		href := dom.Attr(n, "href")
+		if href == "" || dom.HasAttr(n, "data-private") || !strings.HasPrefix(href, "http") {
 			continue
 		}
 		s.series(n, href, &parts)
@@ -623,10 +624,10 @@ func (s *surroundings) trail(top *html.Node) {
 	for n != nil && steps < maxCrumbNodes && len(crumbs) < maxCrumbs {
 		steps++
 		switch {
-		case n.DataAtom == atom.A && attr(n, "href") != "":
+		case n.DataAtom == atom.A && dom.Attr(n, "href") != "":
 			flush()
 			text := strings.Trim(oneLine(linkText(n), maxLinkText), " /›»>")
-			if href := attr(n, "href"); text != "" && strings.HasPrefix(href, "http") && !hasAttr(n, "data-private") {
+			if href := dom.Attr(n, "href"); text != "" && strings.HasPrefix(href, "http") && !dom.HasAttr(n, "data-private") {
 				links++
 				crumbs = append(crumbs, sift.Link{Text: text, URL: href})
 			}
@@ -637,7 +638,7 @@ func (s *surroundings) trail(top *html.Node) {
 		case normalize.IsBlock(n):
 			flush()
 		}
-		n = next(n, top)
+		n = dom.Next(n, top)
 	}
 	flush()
 	// A trail of no links, or of a whole menu, is none.
@@ -662,14 +663,14 @@ func linkText(n *html.Node) string {
 	if s := oneLine(text(n), maxLinkText); s != "" {
 		return s
 	}
-	for c := n; c != nil; c = next(c, n) {
+	for c := n; c != nil; c = dom.Next(c, n) {
 		if c.DataAtom == atom.Img {
-			if alt := oneLine(attr(c, "alt"), maxLinkText); alt != "" {
+			if alt := oneLine(dom.Attr(c, "alt"), maxLinkText); alt != "" {
 				return alt
 			}
 		}
 	}
-	return oneLine(firstOf(attr(n, "aria-label"), attr(n, "title")), maxLinkText)
+	return oneLine(firstOf(dom.Attr(n, "aria-label"), dom.Attr(n, "title")), maxLinkText)
 }
 
 // series takes a link that can only lead to the page before or after.
@@ -678,7 +679,7 @@ func (s *surroundings) series(n *html.Node, href string, parts *numbers) {
 	if c.Next != "" && c.Previous != "" || hostOf(href) != hostOf(s.page) || withoutFragment(href) == s.page {
 		return
 	}
-	t := attr(n, "aria-label")
+	t := dom.Attr(n, "aria-label")
 	if t == "" || len(t) > 60 {
 		t = text(n)
 	}

@@ -6,6 +6,9 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
+	"sift.build/sift/internal/normalize"
 )
 
 // row collects the features of one block, or their names.
@@ -183,7 +186,7 @@ func (p *Page) survey() *survey {
 		}
 		s.same[b.same]++
 		s.heads[i] = head
-		if isHeading(e.node.DataAtom) {
+		if normalize.IsHeading(e.node) {
 			head = int32(i)
 		}
 	}
@@ -382,7 +385,7 @@ func (s *survey) describe(i int, r *row) {
 
 	// Tags and names.
 	r.add("tag", float32(tagGroup(e.node.DataAtom)))
-	r.add("heading level", headingLevel(e.node.DataAtom))
+	r.add("heading level", float32(dom.HeadingLevel(e.node)))
 	for k := range a.tags {
 		if k == tagParagraph || k == tagDiv || k == tagOther || k == tagPre {
 			continue
@@ -410,7 +413,7 @@ func (s *survey) describe(i int, r *row) {
 	h := s.heads[i]
 	if h >= 0 {
 		hb := &p.Blocks[h]
-		r.add("heading level above", headingLevel(p.elements[hb.elem].node.DataAtom))
+		r.add("heading level above", float32(dom.HeadingLevel(p.elements[hb.elem].node)))
 		r.add("blocks since heading", float32(i-int(h)))
 		r.add("words since heading", float32(p.sums[i].words-p.sums[h+1].words))
 		r.add("words of heading", float32(hb.words))
@@ -538,24 +541,6 @@ func (s *survey) describe(i int, r *row) {
 var levelNames = [levels]string{"first", "second", "third", "fourth"}
 var levelLexicons = [2]string{"first's lexicon", "second's lexicon"}
 var candidateNames = [4]string{"half", "three quarters", "nine tenths", "best"}
-
-func headingLevel(a atom.Atom) float32 {
-	switch a {
-	case atom.H1:
-		return 1
-	case atom.H2:
-		return 2
-	case atom.H3:
-		return 3
-	case atom.H4:
-		return 4
-	case atom.H5:
-		return 5
-	case atom.H6:
-		return 6
-	}
-	return 0
-}
 
 // describeElement gives the features of an element around a block.
 func (s *survey) describeElement(name string, i int32, r *row) {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 )
 
@@ -114,7 +115,7 @@ func scan(body *html.Node, h Hints, m *Model, t *tokens) *Page {
 // mixedElements lists inline elements that hold block elements.
 func mixedElements(body *html.Node) map[*html.Node]bool {
 	var mixed map[*html.Node]bool
-	for n := body; n != nil; n = following(n, body) {
+	for n := body; n != nil; n = dom.Next(n, body) {
 		if n == body || !normalize.IsBlock(n) {
 			continue
 		}
@@ -126,20 +127,6 @@ func mixedElements(body *html.Node) map[*html.Node]bool {
 		}
 	}
 	return mixed
-}
-
-// following gives the node after n in document order inside top.
-func following(n, top *html.Node) *html.Node {
-	if n.FirstChild != nil {
-		return n.FirstChild
-	}
-	for n != top {
-		if n.NextSibling != nil {
-			return n.NextSibling
-		}
-		n = n.Parent
-	}
-	return nil
 }
 
 // scanner is one walk over a page.
@@ -441,10 +428,10 @@ func (p *Page) add() {
 		if b.words > 0 && b.words < 5 {
 			s.shorts++
 		}
-		switch tag := p.elements[b.elem].node.DataAtom; {
-		case isHeading(tag):
+		switch n := p.elements[b.elem].node; {
+		case normalize.IsHeading(n):
 			s.heads++
-		case tag == atom.P:
+		case n.DataAtom == atom.P:
 			s.paras++
 		}
 		for k := range s.lex {
@@ -468,14 +455,6 @@ func (p *Page) add() {
 	}
 }
 
-func isHeading(a atom.Atom) bool {
-	switch a {
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		return true
-	}
-	return false
-}
-
 // within adds up the blocks of an element.
 func (p *Page) within(e int32) (words, linked, long int32) {
 	a, b := &p.sums[p.elements[e].from], &p.sums[p.elements[e].to]
@@ -486,7 +465,7 @@ func (p *Page) within(e int32) (words, linked, long int32) {
 func (b *Block) Text() string {
 	var s strings.Builder
 	for top := b.First; top != nil; top = top.NextSibling {
-		for n := top; n != nil; n = following(n, top) {
+		for n := top; n != nil; n = dom.Next(n, top) {
 			switch {
 			case n.Type == html.TextNode:
 				s.WriteString(n.Data)
@@ -513,7 +492,7 @@ func (p *Page) Path(i int) string {
 	for at := p.Blocks[i].elem; at > 0 && len(names) < most; at = p.elements[at].parent {
 		n := p.elements[at].node
 		name := n.Data
-		if classes := strings.Fields(normalize.Attr(n, "class")); len(classes) > 0 {
+		if classes := strings.Fields(dom.Attr(n, "class")); len(classes) > 0 {
 			name += "." + classes[0]
 		}
 		names = append(names, name)

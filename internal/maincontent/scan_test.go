@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"sift.build/sift/internal/cputime"
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 )
 
@@ -313,7 +314,7 @@ func FuzzChoose(f *testing.F) {
 
 // textsOf gives the texts of a tree.
 func textsOf(n *html.Node) (out []string) {
-	for c := n; c != nil; c = following(c, n) {
+	for c := n; c != nil; c = dom.Next(c, n) {
 		if c.Type == html.TextNode {
 			out = append(out, c.Data)
 		}

@@ -3,6 +3,8 @@ package maincontent
 import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // cursor walks over a page and says of each child of an element whether it
@@ -55,7 +57,7 @@ func (c *cursor) child(n *html.Node) (stays, into bool) {
 // Copy gives the kept blocks with the elements around them as a <body> element
 // that shares nothing with the page.
 func (p *Page) Copy(keep []bool) *html.Node {
-	out := shallow(p.elements[0].node)
+	out := dom.Shallow(p.elements[0].node)
 	p.cursor(keep).copy(out, p.elements[0].node)
 	return out
 }
@@ -66,7 +68,7 @@ func (c *cursor) copy(to, from *html.Node) {
 		if !stays {
 			continue
 		}
-		k := shallow(n)
+		k := dom.Shallow(n)
 		to.AppendChild(k)
 		if into {
 			c.copy(k, n)
@@ -98,17 +100,8 @@ func (c *cursor) carve(from *html.Node) {
 
 func deep(to, from *html.Node) {
 	for n := from.FirstChild; n != nil; n = n.NextSibling {
-		k := shallow(n)
+		k := dom.Shallow(n)
 		to.AppendChild(k)
 		deep(k, n)
 	}
-}
-
-// shallow copies a node without its place in the tree.
-func shallow(n *html.Node) *html.Node {
-	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data}
-	if len(n.Attr) > 0 {
-		c.Attr = append(make([]html.Attribute, 0, len(n.Attr)), n.Attr...)
-	}
-	return c
 }

@@ -64,26 +64,6 @@ func readAttr(n *html.Node) attrs {
 	return a
 }
 
-// Attr gives an attribute of n, "" where it has none.
-func Attr(n *html.Node, key string) string {
-	for i := range n.Attr {
-		if n.Attr[i].Key == key {
-			return n.Attr[i].Val
-		}
-	}
-	return ""
-}
-
-// HasAttr says whether n has an attribute, be it empty.
-func HasAttr(n *html.Node, key string) bool {
-	for i := range n.Attr {
-		if n.Attr[i].Key == key {
-			return true
-		}
-	}
-	return false
-}
-
 func setAttr(n *html.Node, key, val string) {
 	for i := range n.Attr {
 		if n.Attr[i].Key == key {

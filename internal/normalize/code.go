@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // codeClass says what a class of an element inside a code block means.
@@ -40,7 +42,7 @@ func (p *pass) named(n *html.Node, lang string) string {
 				return lang
 			}
 			label := languageLabel(plainText(prev, 40))
-			head := eachToken(Attr(prev, "class"), func(t string) bool {
+			head := eachToken(dom.Attr(prev, "class"), func(t string) bool {
 				return hasWord(t, "lang") || hasWord(t, "header") || hasWord(t, "label") || hasWord(t, "title") || hasWord(t, "toolbar") || hasWord(t, "code")
 			})
 			if label == "" || lang != label && !head || lang != "" && lang != label {
@@ -87,8 +89,8 @@ func (p *pass) setCode(n *html.Node, lang, code string) {
 		setAttr(n, "data-lang", lang)
 	}
 	n.FirstChild, n.LastChild = nil, nil
-	c := element(atom.Code)
-	c.AppendChild(textNode(code))
+	c := dom.Element(atom.Code)
+	c.AppendChild(dom.Text(code))
 	n.AppendChild(c)
 	if len(p.tables) > 0 {
 		p.tables[len(p.tables)-1].cell.headings++ // a block of code speaks for layout as much as a heading
@@ -130,7 +132,7 @@ func (p *pass) codeText(n *html.Node) string {
 		case html.ElementNode:
 			a := readAttr(c)
 			kind := judgeCode(c, &a)
-			if mark := Attr(c, "data-code-marker"); mark != "" && len(mark) == 1 && at() {
+			if mark := dom.Attr(c, "data-code-marker"); mark != "" && len(mark) == 1 && at() {
 				b = append(b, mark...)
 			}
 			switch {
@@ -208,7 +210,7 @@ func trimCode(s string) string {
 }
 
 func isCodeLine(c *html.Node) bool {
-	class := Attr(c, "class")
+	class := dom.Attr(c, "class")
 	return class != "" && c.DataAtom != atom.Pre && c.DataAtom != atom.Code && classOfCode(class) == codeLine
 }
 
@@ -234,7 +236,7 @@ func judgeCode(c *html.Node, a *attrs) codeClass {
 	if a.ariaHidden && (digits(c) || c.FirstChild == nil) {
 		return codeSkip
 	}
-	if (HasAttr(c, "data-line-number") || HasAttr(c, "data-linenumber") || HasAttr(c, "data-line-num")) && digits(c) {
+	if (dom.HasAttr(c, "data-line-number") || dom.HasAttr(c, "data-linenumber") || dom.HasAttr(c, "data-line-num")) && digits(c) {
 		return codeSkip
 	}
 	return codePlain
@@ -283,16 +285,16 @@ func language(n *html.Node, class string) string {
 	}
 	// In a table the pre of the line numbers, which names none, comes first.
 	if c := find(n, 32, func(c *html.Node) bool {
-		return (c.DataAtom == atom.Code || c.DataAtom == atom.Pre) && langOf(c, Attr(c, "class"), true) != ""
+		return (c.DataAtom == atom.Code || c.DataAtom == atom.Pre) && langOf(c, dom.Attr(c, "class"), true) != ""
 	}); c != nil {
-		return langOf(c, Attr(c, "class"), true)
+		return langOf(c, dom.Attr(c, "class"), true)
 	}
 	up := n.Parent
 	for range 6 {
 		if up == nil || up.DataAtom == atom.Body || up.DataAtom == atom.Article || up.DataAtom == atom.Section || up.DataAtom == atom.Li {
 			break
 		}
-		if l := langOf(up, Attr(up, "class"), false); l != "" {
+		if l := langOf(up, dom.Attr(up, "class"), false); l != "" {
 			return l
 		}
 		up = up.Parent
@@ -421,7 +423,7 @@ func (p *pass) codeTable(n *html.Node, a *attrs) bool {
 		for c := n.FirstChild; c != nil && seen < 12 && !is; c = following(c, n, c.DataAtom == atom.Tbody || c.DataAtom == atom.Tr) {
 			seen++
 			if c.DataAtom == atom.Td {
-				is = eachToken(Attr(c, "class"), func(t string) bool {
+				is = eachToken(dom.Attr(c, "class"), func(t string) bool {
 					switch t {
 					case "gutter", "blob-code", "blob-num", "hljs-ln-code", "rouge-code", "lntd", "linenos", "crayon-code", "codeCell":
 						return true
@@ -436,7 +438,7 @@ func (p *pass) codeTable(n *html.Node, a *attrs) bool {
 	}
 	class := a.class
 	lang := language(n, class)
-	if find(n, 2_000, func(c *html.Node) bool { m := Attr(c, "data-code-marker"); return m == "+" || m == "-" }) != nil {
+	if find(n, 2_000, func(c *html.Node) bool { m := dom.Attr(c, "data-code-marker"); return m == "+" || m == "-" }) != nil {
 		lang = "diff"
 	}
 	code := p.codeText(n)
@@ -478,12 +480,12 @@ func numbered(n *html.Node, a *attrs) bool {
 		}
 		s := strings.TrimSpace(text(number, 16))
 		if s == "" {
-			s = firstOf(Attr(number, "data-line"), Attr(number, "data-line-number"), Attr(number, "data-lineno"))
+			s = firstOf(dom.Attr(number, "data-line"), dom.Attr(number, "data-line-number"), dom.Attr(number, "data-lineno"))
 		}
 		if s == "" || strings.Trim(s, "0123456789") != "" {
 			return false
 		}
-		named = named || says(Attr(line, "class")) || find(line, 4, func(c *html.Node) bool { return c.DataAtom == atom.Code || c.DataAtom == atom.Pre }) != nil
+		named = named || says(dom.Attr(line, "class")) || find(line, 4, func(c *html.Node) bool { return c.DataAtom == atom.Code || c.DataAtom == atom.Pre }) != nil
 		if !named {
 			return false
 		}
@@ -550,7 +552,7 @@ func breaks(n *html.Node) bool {
 
 // keepsLines says that the lines of the inline code n are shown as they are.
 func keepsLines(n *html.Node) bool {
-	class, style := Attr(n, "class"), Attr(n, "style")
+	class, style := dom.Attr(n, "class"), dom.Attr(n, "style")
 	if class == "" && style == "" {
 		return false
 	}

@@ -5,13 +5,15 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // asksForm says that a form is one for a password or a comment. Its labels say
 // nothing about what the page is about.
 func asksForm(n *html.Node) bool {
 	return find(n, 300, func(c *html.Node) bool {
-		return c.DataAtom == atom.Textarea && HasAttr(c, "name") && commentName(Attr(c, "name")+" "+Attr(c, "id")) || c.DataAtom == atom.Input && strings.EqualFold(Attr(c, "type"), "password")
+		return c.DataAtom == atom.Textarea && dom.HasAttr(c, "name") && commentName(dom.Attr(c, "name")+" "+dom.Attr(c, "id")) || c.DataAtom == atom.Input && strings.EqualFold(dom.Attr(c, "type"), "password")
 	}) != nil
 }
 
@@ -36,7 +38,7 @@ func (p *pass) nameTabs(list *html.Node) bool {
 	}
 	var labels, panels []*html.Node
 	for c := list.FirstChild; c != nil && len(labels) <= most; {
-		if Attr(c, "role") == "tab" || c.DataAtom == atom.Label || (c.DataAtom == atom.A || c.DataAtom == atom.Button) && find(c, 8, func(k *html.Node) bool { return Attr(k, "role") == "tab" }) == nil {
+		if dom.Attr(c, "role") == "tab" || c.DataAtom == atom.Label || (c.DataAtom == atom.A || c.DataAtom == atom.Button) && find(c, 8, func(k *html.Node) bool { return dom.Attr(k, "role") == "tab" }) == nil {
 			labels = append(labels, c)
 			c = following(c, list, false)
 			continue
@@ -64,8 +66,8 @@ func (p *pass) nameTabs(list *html.Node) bool {
 	}
 	for i, panel := range panels {
 		if label := plainText(labels[i], 80); label != "" && !strings.HasPrefix(plainText(panel, 80), label) {
-			name, bold := element(atom.P), element(atom.Strong)
-			bold.AppendChild(textNode(label))
+			name, bold := dom.Element(atom.P), dom.Element(atom.Strong)
+			bold.AppendChild(dom.Text(label))
 			name.AppendChild(bold)
 			panel.InsertBefore(name, panel.FirstChild)
 		}
@@ -95,7 +97,7 @@ func panelsIn(top, list *html.Node, most int) []*html.Node {
 }
 
 func isPanel(n *html.Node) bool {
-	return Attr(n, "role") == "tabpanel" || eachToken(Attr(n, "class"), func(t string) bool {
+	return dom.Attr(n, "role") == "tabpanel" || eachToken(dom.Attr(n, "class"), func(t string) bool {
 		return t == "tabbed-block" || t == "tab-pane" || t == "tab-panel" || t == "tabs-panel" || t == "tabpanel"
 	})
 }

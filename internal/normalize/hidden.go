@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // What becomes of an element.
@@ -43,7 +45,7 @@ func (p *paint) faint() (How, bool) {
 func (p *pass) hidden(n *html.Node, a *attrs) (int, How) {
 	if a.class != "" {
 		if k := hiddenClass(a.class); k == assistive {
-			if !p.onlyLabel(n) && readerTwin(n, func(s *html.Node) bool { return Attr(s, "aria-hidden") == "true" }) == nil {
+			if !p.onlyLabel(n) && readerTwin(n, func(s *html.Node) bool { return dom.Attr(s, "aria-hidden") == "true" }) == nil {
 				return k, HowOffscreen
 			}
 		} else if k == hiddenText && !p.opens(n, a) {
@@ -208,7 +210,7 @@ func (p *pass) draw(n *html.Node, a *attrs, d *declared, own, shown property, gr
 func (p *pass) whole(n *html.Node, how How) bool {
 	switch n.DataAtom {
 	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext, atom.Textarea:
-		return find(n, 500, func(c *html.Node) bool { return HasAttr(c, "style") || HasAttr(c, "class") }) == nil
+		return find(n, 500, func(c *html.Node) bool { return dom.HasAttr(c, "style") || dom.HasAttr(c, "class") }) == nil
 	case atom.Img, atom.Picture, atom.Iframe, atom.Video, atom.Audio, atom.Object, atom.Embed:
 		return how == HowStyle || how == HowSheet
 	}
@@ -258,7 +260,7 @@ func (p *pass) discloses(n *html.Node) bool {
 	if n.Parent == nil || n.DataAtom == atom.Span || n.DataAtom == atom.A {
 		return false
 	}
-	class := Attr(n, "class")
+	class := dom.Attr(n, "class")
 	inList := false
 	if !asks(n.PrevSibling, false) {
 		if inList = inAccordion(n); !inList || !asks(n.PrevSibling, true) || listing(n, false) {
@@ -273,7 +275,7 @@ func (p *pass) discloses(n *html.Node) bool {
 		}
 	}
 	kind := func(c *html.Node) bool {
-		if c.Type != html.ElementNode || c.DataAtom != n.DataAtom || Attr(c, "class") != class {
+		if c.Type != html.ElementNode || c.DataAtom != n.DataAtom || dom.Attr(c, "class") != class {
 			return false
 		}
 		if _, ok := p.disclosed[c]; ok || class != "" {
@@ -378,7 +380,7 @@ func (p *pass) onlyLabel(n *html.Node) bool {
 		}
 		a = a.Parent
 	}
-	if a == nil || a.DataAtom != atom.A || !HasAttr(a, "href") || !short(n, 120) {
+	if a == nil || a.DataAtom != atom.A || !dom.HasAttr(a, "href") || !short(n, 120) {
 		return false
 	}
 	bound := 100
@@ -495,7 +497,7 @@ func closed(n *html.Node, a *attrs) bool {
 			return false
 		}
 		if c.DataAtom == atom.A {
-			if !HasAttr(c, "href") || !short(c, label) {
+			if !dom.HasAttr(c, "href") || !short(c, label) {
 				return false
 			}
 			links++
@@ -583,7 +585,7 @@ func (p *pass) opener(n *html.Node) {
 	for i := range n.Attr {
 		switch at := &n.Attr[i]; at.Key {
 		case "hidden":
-			if id := Attr(n, "id"); strings.HasPrefix(id, "S:") && n.DataAtom == atom.Div {
+			if id := dom.Attr(n, "id"); strings.HasPrefix(id, "S:") && n.DataAtom == atom.Div {
 				if p.parts == nil {
 					p.parts = make(map[string]*html.Node)
 				}
@@ -615,7 +617,7 @@ func (p *pass) opener(n *html.Node) {
 		}
 	}
 	if expands && controls == "" && n.DataAtom == atom.A {
-		if _, id, ok := strings.Cut(Attr(n, "href"), "#"); ok && id != "" {
+		if _, id, ok := strings.Cut(dom.Attr(n, "href"), "#"); ok && id != "" {
 			controls = id
 		}
 	}
@@ -698,7 +700,7 @@ func (p *pass) opens(n *html.Node, a *attrs) bool {
 	case "region":
 		// An accordion's panel is named by its button. A region without a name
 		// says nothing of being opened.
-		if Attr(n, "aria-labelledby") != "" {
+		if dom.Attr(n, "aria-labelledby") != "" {
 			return true
 		}
 	case "dialog", "alertdialog", "menu", "menubar", "navigation", "search", "alert", "status", "tooltip", "banner":
@@ -780,7 +782,7 @@ func (p *pass) ariaHidden(n *html.Node, a *attrs) int {
 // price in pieces, a number with its unit. That text stands for both.
 func (p *pass) copied(n *html.Node) bool {
 	t := readerTwin(n, func(s *html.Node) bool {
-		return hiddenClass(Attr(s, "class")) == assistive
+		return hiddenClass(dom.Attr(s, "class")) == assistive
 	})
 	return t != nil
 }

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // apart puts a space between two pieces of a line that only a style sheet keeps
@@ -29,14 +31,14 @@ func (p *pass) apart(n *html.Node) {
 	} else if !piecesDiffer(prev, n, last, first, long) {
 		return
 	}
-	n.Parent.InsertBefore(textNode(" "), n)
+	n.Parent.InsertBefore(dom.Text(" "), n)
 }
 
 // isPiece says that n is an element that people style pieces of a line with.
 func isPiece(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Span, atom.A, atom.Time, atom.Code, atom.Strong, atom.Em, atom.Small, atom.Cite:
-		return !HasAttr(n, "data-math") && !HasAttr(n, "data-noteref")
+		return !dom.HasAttr(n, "data-math") && !dom.HasAttr(n, "data-noteref")
 	}
 	return false
 }
@@ -89,10 +91,10 @@ func pieceName(n *html.Node) string {
 	case atom.Code:
 		return ""
 	}
-	if s := Attr(n, "class"); s != "" {
+	if s := dom.Attr(n, "class"); s != "" {
 		return s
 	}
-	return Attr(n, "itemprop")
+	return dom.Attr(n, "itemprop")
 }
 
 // marking says that a class marks a part of a word: what was searched for, a
@@ -120,7 +122,7 @@ func opensLine(n *html.Node) bool {
 // inCode says that n stands in inline code or in a formula.
 func inCode(n *html.Node) bool {
 	for up := n.Parent; up != nil && !IsBlock(up); up = up.Parent {
-		if up.DataAtom == atom.Code || up.DataAtom == atom.Samp || up.DataAtom == atom.Var || HasAttr(up, "data-math") {
+		if up.DataAtom == atom.Code || up.DataAtom == atom.Samp || up.DataAtom == atom.Var || dom.HasAttr(up, "data-math") {
 			return true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // leaveLink resolves a link, or takes it apart when there is nothing to link
@@ -39,7 +41,7 @@ func (p *pass) leaveLink(n *html.Node) {
 		p.res.PrivateLinks++
 	}
 	if prev := n.PrevSibling; prev != nil && prev.DataAtom == atom.A && prev.FirstChild != nil && n.FirstChild != nil {
-		n.Parent.InsertBefore(textNode(" "), n) // the space between two buttons is the style sheet's
+		n.Parent.InsertBefore(dom.Text(" "), n) // the space between two buttons is the style sheet's
 	}
 	if frag, ok := p.urls.fragment(abs); ok {
 		p.noteLink(n, frag)
@@ -57,7 +59,7 @@ func (r *resolver) fragment(abs string) (string, bool) {
 // leaveHeading takes the permalink sign out of a heading and sees that its id
 // is where a link to it leads.
 func (p *pass) leaveHeading(n *html.Node) {
-	id := Attr(n, "id")
+	id := dom.Attr(n, "id")
 	for c := n.FirstChild; c != nil; {
 		next := following(c, n, !IsHeading(c)) // a heading inside has seen to its own
 		if c.Type != html.ElementNode {
@@ -66,9 +68,9 @@ func (p *pass) leaveHeading(n *html.Node) {
 		}
 		frag := ""
 		if c.DataAtom == atom.A {
-			frag, _ = p.urls.fragment(Attr(c, "href"))
+			frag, _ = p.urls.fragment(dom.Attr(c, "href"))
 		}
-		own := Attr(c, "id")
+		own := dom.Attr(c, "id")
 		if id == "" {
 			id = own
 		}
@@ -76,7 +78,7 @@ func (p *pass) leaveHeading(n *html.Node) {
 			id = unescapeFragment(frag)
 		}
 		switch {
-		case (c.DataAtom == atom.A && frag != "" || permalinkClass(Attr(c, "class"))) && permalinkSign(c):
+		case (c.DataAtom == atom.A && frag != "" || permalinkClass(dom.Attr(c, "class"))) && permalinkSign(c):
 			next = following(c, n, false)
 			dropWithGap(c)
 		case frag != "" && (frag == id || unescapeFragment(frag) == id):
@@ -88,13 +90,13 @@ func (p *pass) leaveHeading(n *html.Node) {
 	p.dropEditLinks(n)
 	if id == "" {
 		if prev := prevElement(n); prev != nil && prev.DataAtom == atom.A && prev.FirstChild == nil { // <a name="x"></a><h2>
-			id = Attr(prev, "id")
+			id = dom.Attr(prev, "id")
 		} else if n.Parent != nil && prevElement(n) == nil { // <section id="x"><h2>
 			switch n.Parent.DataAtom {
 			case atom.Section, atom.Header, atom.Hgroup:
-				id = Attr(n.Parent, "id")
+				id = dom.Attr(n.Parent, "id")
 				if id == "" && n.Parent.DataAtom != atom.Section && n.Parent.Parent != nil && prevElement(n.Parent) == nil && n.Parent.Parent.DataAtom == atom.Section {
-					id = Attr(n.Parent.Parent, "id")
+					id = dom.Attr(n.Parent.Parent, "id")
 				}
 			}
 		}
@@ -162,7 +164,7 @@ func (p *pass) editLink(c *html.Node) bool {
 		"editar código", "modifica", "modifica wikitesto", "bewerken", "brontekst bewerken", "редактировать", "править", "править код", "edytuj", "redigera", "編集", "编辑", "編輯", "편집", "ویرایش", "عدل", "تعديل":
 		return true
 	}
-	href := Attr(c, "href")
+	href := dom.Attr(c, "href")
 	_, query, _ := strings.Cut(href, "?")
 	return strings.Contains(query, "action=edit") || strings.HasPrefix(query, "edit=") || strings.Contains(query, "&edit=") || strings.HasSuffix(href, "/edit") && len(s) < 20
 }
@@ -186,9 +188,9 @@ func (p *pass) permalink(n *html.Node, href string) bool {
 		}
 	}
 	frag = unescapeFragment(frag)
-	named := permalinkClass(Attr(n, "class"))
-	if h := prevElement(n); h != nil && IsHeading(h) && (permalinkSign(n) || named && Attr(h, "id") == frag) {
-		if Attr(h, "id") == "" {
+	named := permalinkClass(dom.Attr(n, "class"))
+	if h := prevElement(n); h != nil && IsHeading(h) && (permalinkSign(n) || named && dom.Attr(h, "id") == frag) {
+		if dom.Attr(h, "id") == "" {
 			setAttr(h, "id", frag)
 		}
 		return true
@@ -225,7 +227,7 @@ func permalinkSign(n *html.Node) bool {
 	s := plainText(n, 64)
 	switch s {
 	case "", "#", "##", "###", "####", "¶", "§", "🔗", "⚓", "⚓︎", "🔗︎", "🔗\ufe0f", "∞", "[#]", "[¶]", "[link]", "link", "Link", "permalink", "Permalink", "Anchor", "anchor", "↵", "☍", "⛓", "¤":
-		return find(n, 16, func(c *html.Node) bool { return c.DataAtom == atom.Img && Attr(c, "alt") != "" && s != "" }) == nil
+		return find(n, 16, func(c *html.Node) bool { return c.DataAtom == atom.Img && dom.Attr(c, "alt") != "" && s != "" }) == nil
 	}
 	return strings.HasPrefix(s, "Direct link to ") || strings.HasPrefix(s, "Permalink to ") || strings.HasPrefix(s, "Link to this ") || strings.HasPrefix(s, "Copy link to") ||
 		strings.HasPrefix(s, "Anchor link to")
@@ -294,7 +296,7 @@ func chrome(n *html.Node, a *attrs) bool {
 		case "noprint":
 			return hasToken(a.class, "Inline-Template")
 		case "toolbar":
-			return n.Parent != nil && hasToken(Attr(n.Parent, "class"), "code-toolbar")
+			return n.Parent != nil && hasToken(dom.Attr(n.Parent, "class"), "code-toolbar")
 		case "viewcode-link", "viewcode-back", "src", "srclink", "source-link", "view-source":
 			return (n.DataAtom == atom.A || n.DataAtom == atom.Span) && sourceWord(plainText(n, 24))
 		}
@@ -347,7 +349,7 @@ func (p *pass) setApart(n *html.Node) {
 		return
 	}
 	surround(n, "(", ")")
-	n.Parent.InsertBefore(textNode(" "), n)
+	n.Parent.InsertBefore(dom.Text(" "), n)
 }
 
 // IsHeading says that n is one of h1 to h6.
@@ -391,7 +393,7 @@ func (p *pass) contentButton(n *html.Node, a *attrs) bool {
 	}
 	if expands && !popup && visibleLetters(n, 3) {
 		if next := nextElement(n); next != nil && next.DataAtom != atom.Ul && next.DataAtom != atom.Nav && next.DataAtom != atom.Button {
-			if _, ok := p.controlled[Attr(next, "id")]; ok {
+			if _, ok := p.controlled[dom.Attr(next, "id")]; ok {
 				return true // it names what follows
 			}
 		}
@@ -449,10 +451,10 @@ func (p *pass) noteLink(n *html.Node, frag string) {
 	if s == "" || len(s) > 20 || len(p.refs) >= 20_000 {
 		return
 	}
-	is := Attr(n, "role") == "doc-noteref" || noteClass(Attr(n, "class"))
+	is := dom.Attr(n, "role") == "doc-noteref" || noteClass(dom.Attr(n, "class"))
 	up := n.Parent
 	for i := 0; i < 3 && !is && up != nil; i++ {
-		is = up.DataAtom == atom.Sup || noteClass(Attr(up, "class"))
+		is = up.DataAtom == atom.Sup || noteClass(dom.Attr(up, "class"))
 		if IsBlock(up) {
 			break
 		}
@@ -510,7 +512,7 @@ func (p *pass) notes() {
 		if c.Type != html.ElementNode {
 			continue
 		}
-		id := Attr(c, "id")
+		id := dom.Attr(c, "id")
 		if id == "" {
 			continue
 		}
@@ -525,7 +527,7 @@ func (p *pass) notes() {
 	}
 	for _, r := range p.refs {
 		if note := want[r.id]; note != nil && r.link.Parent != nil && !inside(r.link, note) {
-			setAttr(r.link, "data-noteref", Attr(note, "id"))
+			setAttr(r.link, "data-noteref", dom.Attr(note, "id"))
 			bare := r.link // Markdown has brackets of its own
 			for bare.Parent.DataAtom == atom.Sup && bare.Parent.FirstChild == bare && bare.Parent.LastChild == bare {
 				bare = bare.Parent
@@ -549,7 +551,7 @@ func noteBlock(c *html.Node, id string) *html.Node {
 	for range 4 {
 		switch c.DataAtom {
 		case atom.Li, atom.Dd, atom.P, atom.Aside:
-			if Attr(c, "id") == "" {
+			if dom.Attr(c, "id") == "" {
 				setAttr(c, "id", id)
 			}
 			return c
@@ -557,7 +559,7 @@ func noteBlock(c *html.Node, id string) *html.Node {
 			if c.FirstChild == nil || find(c, 200, IsHeading) != nil {
 				return nil
 			}
-			if Attr(c, "id") == "" {
+			if dom.Attr(c, "id") == "" {
 				setAttr(c, "id", id)
 			}
 			return c

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // leaveItem puts a task's mark first, and gives an item that stands outside of
@@ -31,7 +33,7 @@ func (p *pass) leaveItem(n *html.Node) {
 		prev.AppendChild(n)
 		return
 	}
-	list := element(atom.Ul)
+	list := dom.Element(atom.Ul)
 	replace(n, list)
 	list.AppendChild(n)
 }
@@ -53,7 +55,7 @@ func (p *pass) leaveList(n *html.Node) {
 		default:
 			into := c.PrevSibling // everything before is an item by now
 			if into == nil || c.DataAtom != atom.Ul && c.DataAtom != atom.Ol && !loose(into) {
-				into = element(atom.Li)
+				into = dom.Element(atom.Li)
 				n.InsertBefore(into, c)
 			}
 			n.RemoveChild(c)
@@ -103,7 +105,7 @@ func (p *pass) leaveDefinitions(n *html.Node) {
 		default:
 			into := c.PrevSibling
 			if into == nil || into.DataAtom != atom.Dd {
-				into = element(atom.Dd)
+				into = dom.Element(atom.Dd)
 				n.InsertBefore(into, c)
 			}
 			n.RemoveChild(c)

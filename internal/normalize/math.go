@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // texMax is the longest formula that is kept, in bytes.
@@ -20,7 +22,7 @@ func (p *pass) formula(n *html.Node, tex string, block bool) {
 	rename(n, atom.Span)
 	n.Attr = []html.Attribute{{Key: "data-math", Val: display}}
 	n.FirstChild, n.LastChild = nil, nil
-	n.AppendChild(textNode(tex))
+	n.AppendChild(dom.Text(tex))
 	if len(p.tables) > 0 {
 		p.countText(tex)
 	}
@@ -98,11 +100,11 @@ func (p *pass) dropHidden(n *html.Node) {
 
 func (p *pass) mathTeX(n *html.Node) (tex string, block bool) {
 	p.dropHidden(n)
-	block = Attr(n, "display") == "block" || Attr(n, "mode") == "display"
-	tex = p.cleanTeX(Attr(n, "alttext"))
+	block = dom.Attr(n, "display") == "block" || dom.Attr(n, "mode") == "display"
+	tex = p.cleanTeX(dom.Attr(n, "alttext"))
 	for c := n.FirstChild; c != nil && tex == ""; c = following(c, n, true) {
-		if c.Type == html.ElementNode && c.Data == "annotation" && strings.Contains(strings.ToLower(Attr(c, "encoding")), "tex") {
-			if strings.Contains(text(c, texMax), `\displaystyle`) && strings.Contains(Attr(n, "display"), "block") {
+		if c.Type == html.ElementNode && c.Data == "annotation" && strings.Contains(strings.ToLower(dom.Attr(c, "encoding")), "tex") {
+			if strings.Contains(text(c, texMax), `\displaystyle`) && strings.Contains(dom.Attr(n, "display"), "block") {
 				block = true
 			}
 			tex = p.cleanTeX(text(c, texMax))
@@ -177,7 +179,7 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 		if tex == "" {
 			return false
 		}
-		p.formula(n, tex, block || Attr(n, "display") == "true")
+		p.formula(n, tex, block || dom.Attr(n, "display") == "true")
 		return true
 	}
 	if a.class == "" {
@@ -195,7 +197,7 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 			return true
 		}
 	case hasToken(a.class, "ql-formula"):
-		if tex := p.cleanTeX(Attr(n, "data-value")); tex != "" {
+		if tex := p.cleanTeX(dom.Attr(n, "data-value")); tex != "" {
 			p.formula(n, tex, false)
 			return true
 		}
@@ -207,9 +209,9 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 		}
 		if img := find(n, mathFar, func(c *html.Node) bool { return c.DataAtom == atom.Img }); img != nil {
 			if tex == "" {
-				tex = p.cleanTeX(Attr(img, "alt"))
+				tex = p.cleanTeX(dom.Attr(img, "alt"))
 			}
-			block = block || strings.Contains(Attr(img, "class"), "display") || strings.Contains(Attr(img, "class"), "block")
+			block = block || strings.Contains(dom.Attr(img, "class"), "display") || strings.Contains(dom.Attr(img, "class"), "block")
 		}
 		if tex != "" {
 			p.formula(n, tex, block || strings.Contains(a.class, "display") || strings.Contains(a.class, "block"))
@@ -226,7 +228,7 @@ func (p *pass) enterMath(n *html.Node, a *attrs) bool {
 			return true
 		}
 		display := strings.Contains(a.class, "isplay")
-		if src := Attr(n, "data-mathml"); src != "" && len(src) <= texMax {
+		if src := dom.Attr(n, "data-mathml"); src != "" && len(src) <= texMax {
 			if m := parseMath(src); m != nil {
 				if tex, block := p.mathTeX(m); tex != "" {
 					p.formula(n, tex, block || display)
@@ -278,10 +280,10 @@ func (p *pass) texAttr(n *html.Node) string {
 func scriptFollows(n *html.Node) bool {
 	for range 3 { // the frame, its display wrapper, and the element around both
 		if s := nextElement(n); s != nil {
-			return s.DataAtom == atom.Script && strings.HasPrefix(Attr(s, "type"), "math/") ||
-				strings.Contains(Attr(s, "class"), "MathJax") && scriptFollows2(s)
+			return s.DataAtom == atom.Script && strings.HasPrefix(dom.Attr(s, "type"), "math/") ||
+				strings.Contains(dom.Attr(s, "class"), "MathJax") && scriptFollows2(s)
 		}
-		if n = n.Parent; n == nil || !strings.Contains(Attr(n, "class"), "MathJax") && !strings.Contains(Attr(n, "class"), "MJXc") {
+		if n = n.Parent; n == nil || !strings.Contains(dom.Attr(n, "class"), "MathJax") && !strings.Contains(dom.Attr(n, "class"), "MJXc") {
 			return false
 		}
 	}
@@ -290,11 +292,11 @@ func scriptFollows(n *html.Node) bool {
 
 func scriptFollows2(n *html.Node) bool {
 	s := nextElement(n)
-	return s != nil && s.DataAtom == atom.Script && strings.HasPrefix(Attr(s, "type"), "math/")
+	return s != nil && s.DataAtom == atom.Script && strings.HasPrefix(dom.Attr(s, "type"), "math/")
 }
 
 func parseMath(src string) *html.Node {
-	nodes, err := html.ParseFragment(strings.NewReader(src), element(atom.Body))
+	nodes, err := html.ParseFragment(strings.NewReader(src), dom.Element(atom.Body))
 	if err != nil {
 		return nil
 	}
@@ -309,7 +311,7 @@ func parseMath(src string) *html.Node {
 // mathScript turns MathJax 2's <script type="math/tex"> into a formula. Every
 // other script goes.
 func (p *pass) mathScript(n *html.Node) (*html.Node, bool) {
-	typ := strings.ToLower(Attr(n, "type"))
+	typ := strings.ToLower(dom.Attr(n, "type"))
 	if !strings.HasPrefix(typ, "math/") {
 		return skip(n)
 	}
@@ -345,7 +347,7 @@ func (p *pass) mathImage(n *html.Node, a *attrs) bool {
 		})
 	}
 	if !is {
-		src := Attr(n, "src")
+		src := dom.Attr(n, "src")
 		if len(src) > urlMax || !strings.Contains(src, "latex") {
 			return false
 		}
@@ -354,7 +356,7 @@ func (p *pass) mathImage(n *html.Node, a *attrs) bool {
 	if !is {
 		return false
 	}
-	tex := p.cleanTeX(Attr(n, "alt"))
+	tex := p.cleanTeX(dom.Attr(n, "alt"))
 	if tex == "" {
 		return false
 	}
@@ -372,7 +374,7 @@ func (d *texDelimiters) any() bool { return d.script }
 
 // look reads one script element.
 func (d *texDelimiters) look(n *html.Node) {
-	if src := Attr(n, "src"); src != "" {
+	if src := dom.Attr(n, "src"); src != "" {
 		src = strings.ToLower(src[:min(len(src), 512)])
 		d.script = d.script || strings.Contains(src, "mathjax") || strings.Contains(src, "katex") && strings.Contains(src, "auto-render")
 		return
@@ -426,7 +428,7 @@ func (p *pass) texInText(n *html.Node) {
 			continue
 		}
 		if start < i {
-			nodes = append(nodes, textNode(s[start:i]))
+			nodes = append(nodes, dom.Text(s[start:i]))
 		}
 		f := &html.Node{}
 		p.formula(f, tex, block)
@@ -438,7 +440,7 @@ func (p *pass) texInText(n *html.Node) {
 		return
 	}
 	if start < len(s) {
-		nodes = append(nodes, textNode(s[start:]))
+		nodes = append(nodes, dom.Text(s[start:]))
 	}
 	for _, m := range nodes {
 		n.Parent.InsertBefore(m, n)

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // img resolves an image to its real address. Spacers and counting pixels go; an
@@ -23,7 +25,7 @@ func (p *pass) img(n *html.Node) (*html.Node, bool) {
 			tiny[1] = isTiny(at.Val)
 		}
 	}
-	if tiny[0] || tiny[1] || src == "" && alt == "" || alt == "" && HasAttr(n, "alt") && (ornament(Attr(n, "class")) || bullet(src)) {
+	if tiny[0] || tiny[1] || src == "" && alt == "" || alt == "" && dom.HasAttr(n, "alt") && (ornament(dom.Attr(n, "class")) || bullet(src)) {
 		return skip(n)
 	}
 	keep := n.Attr[:0]
@@ -122,7 +124,7 @@ func (p *pass) imageSource(n *html.Node) string {
 // <picture> around it offers.
 func picture(n *html.Node) {
 	img := find(n, 32, func(c *html.Node) bool { return c.DataAtom == atom.Img })
-	if img == nil || HasAttr(img, "srcset") || HasAttr(img, "data-src") || HasAttr(img, "data-srcset") || !placeholder(Attr(img, "src")) {
+	if img == nil || dom.HasAttr(img, "srcset") || dom.HasAttr(img, "data-src") || dom.HasAttr(img, "data-srcset") || !placeholder(dom.Attr(img, "src")) {
 		return
 	}
 	for s := n.FirstChild; s != nil; s = s.NextSibling {
@@ -130,7 +132,7 @@ func picture(n *html.Node) {
 			continue
 		}
 		for _, key := range [...]string{"srcset", "data-srcset"} {
-			if set := Attr(s, key); set != "" && !strings.HasPrefix(set, "data:") {
+			if set := dom.Attr(s, key); set != "" && !strings.HasPrefix(set, "data:") {
 				img.Attr = append(img.Attr, html.Attribute{Key: "srcset", Val: set})
 				return
 			}
@@ -252,8 +254,8 @@ func (p *pass) media(n *html.Node, a *attrs) (*html.Node, bool) {
 		kind = "Embedded file"
 	}
 	if src == "" {
-		if s := find(n, 32, func(c *html.Node) bool { return c.DataAtom == atom.Source && Attr(c, "src") != "" }); s != nil {
-			src = Attr(s, "src")
+		if s := find(n, 32, func(c *html.Node) bool { return c.DataAtom == atom.Source && dom.Attr(c, "src") != "" }); s != nil {
+			src = dom.Attr(s, "src")
 		}
 	}
 	abs, web := p.urls.resolve(src)
@@ -286,13 +288,13 @@ func (p *pass) media(n *html.Node, a *attrs) (*html.Node, bool) {
 	n.Attr = []html.Attribute{{Key: "href", Val: abs}}
 	n.FirstChild, n.LastChild = nil, nil
 	rename(n, atom.A)
-	n.AppendChild(textNode(label))
+	n.AppendChild(dom.Text(label))
 	if p.urls.public && p.urls.private(abs) {
 		setAttr(n, "data-private", "")
 		p.res.PrivateLinks++
 	}
 	if up := n.Parent; up.DataAtom != atom.P && IsBlock(up) && n.DataAtom == atom.A {
-		block := element(atom.P)
+		block := dom.Element(atom.P)
 		replace(n, block)
 		block.AppendChild(n)
 		return block, false
@@ -359,7 +361,7 @@ func (p *pass) amp(n *html.Node, a *attrs) (*html.Node, bool) {
 		}
 		return p.media(n, a)
 	case "amp-youtube":
-		if id := Attr(n, "data-videoid"); id != "" {
+		if id := dom.Attr(n, "data-videoid"); id != "" {
 			n.Attr = []html.Attribute{{Key: "src", Val: "https://www.youtube.com/embed/" + id}}
 			rename(n, atom.Iframe)
 			return p.media(n, a)

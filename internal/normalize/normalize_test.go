@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"sift.build/sift/internal/cputime"
+	"sift.build/sift/internal/dom"
 )
 
 const pageURL = "https://example.com/docs/guide/page.html"
@@ -502,7 +503,7 @@ func faults(body *html.Node) []string {
 				fault(n, "not one code with one text")
 			}
 		case atom.Input:
-			if n.Parent.DataAtom != atom.Li || n.PrevSibling != nil || Attr(n, "type") != "checkbox" {
+			if n.Parent.DataAtom != atom.Li || n.PrevSibling != nil || dom.Attr(n, "type") != "checkbox" {
 				fault(n, "not the mark of a task")
 			}
 		case atom.Table:

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // gram is how many words in a row are compared to know a text again.
@@ -27,7 +29,7 @@ func (p *pass) noscript(n *html.Node) *html.Node {
 			return gone(n)
 		}
 		var err error
-		nodes, err = html.ParseFragment(strings.NewReader(raw), element(atom.Body))
+		nodes, err = html.ParseFragment(strings.NewReader(raw), dom.Element(atom.Body))
 		if err != nil {
 			return gone(n)
 		}
@@ -37,7 +39,7 @@ func (p *pass) noscript(n *html.Node) *html.Node {
 			nodes = append(nodes, c)
 		}
 	}
-	box := element(atom.Div)
+	box := dom.Element(atom.Div)
 	for _, c := range nodes {
 		box.AppendChild(c)
 	}
@@ -114,15 +116,15 @@ func (p *pass) lazyTwin(n, img *html.Node) bool {
 		if twin == nil {
 			continue
 		}
-		if a, b := Attr(twin, "alt"), Attr(img, "alt"); a != "" && b != "" && strings.TrimSpace(a) != strings.TrimSpace(b) {
+		if a, b := dom.Attr(twin, "alt"), dom.Attr(img, "alt"); a != "" && b != "" && strings.TrimSpace(a) != strings.TrimSpace(b) {
 			continue // another image
 		}
 		if src := p.imageSource(img); src != "" {
-			if Attr(twin, "src") == "" || s == n.NextSibling || placeholder(Attr(twin, "src")) {
+			if dom.Attr(twin, "src") == "" || s == n.NextSibling || placeholder(dom.Attr(twin, "src")) {
 				setAttr(twin, "src", src)
 			}
-			if Attr(twin, "alt") == "" {
-				setAttr(twin, "alt", p.line(cut(Attr(img, "alt"), attrMax)))
+			if dom.Attr(twin, "alt") == "" {
+				setAttr(twin, "alt", p.line(cut(dom.Attr(img, "alt"), attrMax)))
 			}
 		}
 		return true

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // Result is the page in the normal form, and what was left out on the way.
@@ -135,7 +137,7 @@ func (p *pass) head(root *html.Node) {
 		}
 		switch n.DataAtom {
 		case atom.Base:
-			if href := Attr(n, "href"); href != "" && !based {
+			if href := dom.Attr(n, "href"); href != "" && !based {
 				based = true
 				p.urls.setBaseHref(href)
 			}
@@ -155,7 +157,7 @@ func (p *pass) head(root *html.Node) {
 		case atom.Style:
 			p.addSheet(n)
 		case atom.Link:
-			rel := Attr(n, "rel")
+			rel := dom.Attr(n, "rel")
 			p.sheet.external = p.sheet.external || len(rel) < 64 && strings.Contains(strings.ToLower(rel), "stylesheet")
 		default:
 			p.opener(n)
@@ -239,7 +241,7 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 	case atom.Style, atom.Template, atom.Head, atom.Link, atom.Meta, atom.Title, atom.Base, atom.Basefont, atom.Bgsound,
 		atom.Canvas, atom.Svg, atom.Select, atom.Option, atom.Optgroup, atom.Datalist, atom.Textarea, atom.Progress, atom.Meter,
 		atom.Param, atom.Source, atom.Track, atom.Area, atom.Map, atom.Dialog, atom.Colgroup, atom.Col, atom.Rp, atom.Menuitem, atom.Noembed:
-		if n.DataAtom == atom.Dialog && HasAttr(n, "open") || n.DataAtom == atom.Map && n.FirstChild != nil {
+		if n.DataAtom == atom.Dialog && dom.HasAttr(n, "open") || n.DataAtom == atom.Map && n.FirstChild != nil {
 			break
 		}
 		if n.DataAtom == atom.Dialog {
@@ -316,13 +318,13 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 			return skip(n)
 		case holdsHeading(n):
 			rename(n, atom.Div)
-		case content && HasAttr(n, "aria-expanded") || !names:
+		case content && dom.HasAttr(n, "aria-expanded") || !names:
 			rename(n, atom.Span)
 		default:
 			nameLine(n)
 		}
 		if prev := n.PrevSibling; prev != nil && prev.Type == html.ElementNode && !IsBlock(prev) {
-			n.Parent.InsertBefore(textNode(" "), n) // as between two links
+			n.Parent.InsertBefore(dom.Text(" "), n) // as between two links
 		}
 	case atom.Table:
 		if p.codeTable(n, &a) {
@@ -335,13 +337,13 @@ func (p *pass) enter(n *html.Node) (*html.Node, bool) {
 		p.enterCell(n)
 	case atom.Span:
 		if a.role == "heading" && n.Parent.DataAtom != atom.P && (IsBlock(n.Parent) || n.Parent == p.body) {
-			rename(n, headingAtom(Attr(n, "aria-level")))
+			rename(n, headingAtom(dom.Attr(n, "aria-level")))
 		} else if a.class != "" && sideNote(a.class) {
 			p.setApart(n)
 		}
 	case atom.Div, atom.P:
 		if a.role == "heading" && n.DataAtom == atom.Div {
-			rename(n, headingAtom(Attr(n, "aria-level")))
+			rename(n, headingAtom(dom.Attr(n, "aria-level")))
 		}
 		if p.codeLines(n, &a) {
 			return n, false
@@ -471,16 +473,10 @@ func (p *pass) count(n *html.Node) {
 // following gives the node after n in document order inside top; the children
 // of n come first when into is set.
 func following(n, top *html.Node, into bool) *html.Node {
-	if into && n.FirstChild != nil {
-		return n.FirstChild
+	if into {
+		return dom.Next(n, top)
 	}
-	for n != top && n != nil {
-		if n.NextSibling != nil {
-			return n.NextSibling
-		}
-		n = n.Parent
-	}
-	return nil
+	return dom.Behind(n, top)
 }
 
 // rename makes n another HTML element.
@@ -503,14 +499,8 @@ func surround(n *html.Node, before, after string) {
 	if n.FirstChild == nil {
 		return
 	}
-	n.InsertBefore(textNode(before), n.FirstChild)
-	n.AppendChild(textNode(after))
-}
-
-func textNode(s string) *html.Node { return &html.Node{Type: html.TextNode, Data: s} }
-
-func element(a atom.Atom) *html.Node {
-	return &html.Node{Type: html.ElementNode, Data: a.String(), DataAtom: a}
+	n.InsertBefore(dom.Text(before), n.FirstChild)
+	n.AppendChild(dom.Text(after))
 }
 
 // replace puts m in the place of n.

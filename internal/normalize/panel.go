@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // Bounds on the search for the panel that a control opens, so that a page full
@@ -38,8 +40,8 @@ type opener struct {
 // the list says what it is, or there are more such pairs beside it, each with a
 // name of its own.
 func (p *pass) control(n *html.Node, target string) {
-	if n.DataAtom == atom.A && Attr(n, "role") == "" {
-		id, ok := strings.CutPrefix(Attr(n, "href"), "#")
+	if n.DataAtom == atom.A && dom.Attr(n, "role") == "" {
+		id, ok := strings.CutPrefix(dom.Attr(n, "href"), "#")
 		if !ok || id == "" {
 			return // leads to another page
 		}
@@ -54,7 +56,7 @@ func (p *pass) control(n *html.Node, target string) {
 	if says == "" || listing(panel, asked) {
 		return
 	}
-	link := n.DataAtom == atom.A && Attr(n, "role") == ""
+	link := n.DataAtom == atom.A && dom.Attr(n, "role") == ""
 	twin := repeated(head, panel, says)
 	if !named(n, panel, target) && (link || twin == nil && !asked && !inAccordion(head)) {
 		return
@@ -105,7 +107,7 @@ func panelBehind(n *html.Node) (head, panel *html.Node) {
 }
 
 // presses says that n is a button.
-func presses(n *html.Node) bool { return n.DataAtom == atom.Button || Attr(n, "role") == "button" }
+func presses(n *html.Node) bool { return n.DataAtom == atom.Button || dom.Attr(n, "role") == "button" }
 
 // otherButton says that a row has more than one button: it asks for an answer, as
 // whether a page was of help, and opens nothing.
@@ -143,16 +145,16 @@ func only(n *html.Node) *html.Node {
 // named says that a control and its panel belong to each other by their
 // attributes.
 func named(n, panel *html.Node, target string) bool {
-	if id := Attr(panel, "id"); id != "" && id == target {
+	if id := dom.Attr(panel, "id"); id != "" && id == target {
 		return true
 	}
-	if inner := only(panel); inner != nil && target != "" && Attr(inner, "id") == target {
+	if inner := only(panel); inner != nil && target != "" && dom.Attr(inner, "id") == target {
 		return true
 	}
-	if id := Attr(n, "id"); id != "" && id == Attr(panel, "aria-labelledby") {
+	if id := dom.Attr(n, "id"); id != "" && id == dom.Attr(panel, "aria-labelledby") {
 		return true
 	}
-	return Attr(n, "data-state") == "closed" && Attr(panel, "data-state") == "closed"
+	return dom.Attr(n, "data-state") == "closed" && dom.Attr(panel, "data-state") == "closed"
 }
 
 // titled says that a button is a heading, or the only thing in one.
@@ -287,7 +289,7 @@ func name(n *html.Node, key string) string {
 	if len(n.Attr) > attrs {
 		return ""
 	}
-	s := Attr(n, key)
+	s := dom.Attr(n, key)
 	return s[:min(len(s), long)]
 }
 
@@ -333,7 +335,7 @@ func readable(n *html.Node, s string, asked bool) bool {
 		prev, next := n.PrevSibling, n.NextSibling
 		return prev != nil && prev.Type == html.TextNode && countText(prev.Data) > sign || next != nil && next.Type == html.TextNode && countText(next.Data) > sign
 	}
-	if n.DataAtom != atom.Li || Attr(n, "role") != "" {
+	if n.DataAtom != atom.Li || dom.Attr(n, "role") != "" {
 		return false
 	}
 	return len(s) > entryLength || (asked || ends(s)) && find(n, besideMax, chosen) == nil
@@ -345,7 +347,7 @@ func chosen(n *html.Node) bool {
 	case atom.A, atom.Button, atom.Label, atom.Input, atom.Select, atom.Li:
 		return true
 	}
-	switch Attr(n, "role") {
+	switch dom.Attr(n, "role") {
 	case "option", "menuitem", "menuitemradio", "button", "radio", "checkbox":
 		return true
 	}
@@ -401,7 +403,7 @@ func nameLine(n *html.Node) {
 		rename(n, atom.Div)
 		return
 	}
-	bold := element(atom.Strong)
+	bold := dom.Element(atom.Strong)
 	for c := n.FirstChild; c != nil; c = n.FirstChild {
 		n.RemoveChild(c)
 		bold.AppendChild(c)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"sift.build/sift/internal/dom"
 )
 
 func TestReferencesResolveAsInABrowser(t *testing.T) {
@@ -84,7 +86,7 @@ func TestALongBaseCannotBlowUpAPageOfShortLinks(t *testing.T) {
 	r := parse(t, `<base href="https://h.example/`+strings.Repeat("d", 8000)+`/">`+strings.Repeat(`<a href=x>y</a> `, 20_000)+`<a href="https://h.example/last">z</a>`)
 	total, last := 0, ""
 	for n := r.Body; n != nil; n = following(n, r.Body, true) {
-		href := Attr(n, "href")
+		href := dom.Attr(n, "href")
 		total += len(href)
 		if href != "" {
 			last = href

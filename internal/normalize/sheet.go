@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // Bounds on what is read of a page's style sheets.
@@ -91,10 +93,10 @@ func (p *pass) addSheet(n *html.Node) {
 	if n.Namespace != "" || n.FirstChild == nil {
 		return
 	}
-	if t := strings.ToLower(strings.TrimSpace(Attr(n, "type"))); t != "" && t != "text/css" {
+	if t := strings.ToLower(strings.TrimSpace(dom.Attr(n, "type"))); t != "" && t != "text/css" {
 		return
 	}
-	sure, ok := medium(Attr(n, "media"))
+	sure, ok := medium(dom.Attr(n, "media"))
 	if !ok {
 		return
 	}
@@ -578,11 +580,11 @@ func (c *compound) matches(n *html.Node) bool {
 	if c.tag != "" && c.tag != n.Data {
 		return false
 	}
-	if c.id != "" && Attr(n, "id") != c.id[1:] {
+	if c.id != "" && dom.Attr(n, "id") != c.id[1:] {
 		return false
 	}
 	if len(c.classes) > 0 {
-		class := Attr(n, "class")
+		class := dom.Attr(n, "class")
 		for _, k := range c.classes {
 			if !hasToken(class, k[1:]) {
 				return false

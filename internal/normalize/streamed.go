@@ -5,12 +5,14 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // hole takes note of a place that React will fill: <template id="B:…"> behind
 // a comment, with what to show meanwhile after it.
 func (p *pass) hole(n *html.Node) {
-	id := Attr(n, "id")
+	id := dom.Attr(n, "id")
 	if !strings.HasPrefix(id, "B:") && !strings.HasPrefix(id, "P:") {
 		return
 	}
@@ -66,5 +68,5 @@ func dropMeanwhile(hole *html.Node) {
 }
 
 func isHole(n *html.Node) bool {
-	return n.DataAtom == atom.Template && (strings.HasPrefix(Attr(n, "id"), "B:") || strings.HasPrefix(Attr(n, "id"), "P:"))
+	return n.DataAtom == atom.Template && (strings.HasPrefix(dom.Attr(n, "id"), "B:") || strings.HasPrefix(dom.Attr(n, "id"), "P:"))
 }

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // HTML's own bounds on how far a cell spans.
@@ -129,7 +131,7 @@ func (p *pass) leaveCell(n *html.Node) {
 // namedImage says that there is an image with a name in an otherwise empty cell.
 func namedImage(n *html.Node) bool {
 	return n.FirstChild != nil && find(n, 6, func(c *html.Node) bool {
-		return c.DataAtom == atom.Img && Attr(c, "alt") != "" || c.DataAtom == atom.Input
+		return c.DataAtom == atom.Img && dom.Attr(c, "alt") != "" || c.DataAtom == atom.Input
 	}) != nil
 }
 
@@ -247,7 +249,7 @@ func eachRow(n *html.Node, f func(*html.Node)) {
 // text becomes one line; inline says that every row shall.
 func flatten(n *html.Node, inline bool) {
 	eachRow(n, func(r *html.Node) {
-		oneLine := inline || !HasAttr(r, blockRow)
+		oneLine := inline || !dom.HasAttr(r, blockRow)
 		removeAttr(r, blockRow)
 		for c := r.FirstChild; c != nil; {
 			next := c.NextSibling
@@ -260,7 +262,7 @@ func flatten(n *html.Node, inline bool) {
 					if c.FirstChild == nil {
 						r.RemoveChild(c)
 					} else {
-						r.InsertBefore(textNode(" "), c)
+						r.InsertBefore(dom.Text(" "), c)
 					}
 				} else {
 					rename(c, atom.Div)

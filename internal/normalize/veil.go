@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/internal/dom"
 )
 
 // When a page counts as hidden until a script has run.
@@ -116,7 +118,7 @@ func piece(c, part *html.Node) bool {
 func asksConsent(n *html.Node) bool {
 	named := 0
 	return find(n, 500, func(c *html.Node) bool {
-		id, class := Attr(c, "id"), Attr(c, "class")
+		id, class := dom.Attr(c, "id"), dom.Attr(c, "class")
 		if hasWord(id, "cookie") || hasWord(id, "consent") || hasWord(class, "cookie") || hasWord(class, "consent") {
 			named++
 		}
@@ -130,7 +132,7 @@ func aside(n *html.Node) bool {
 	case atom.A, atom.Button, atom.Label, atom.Nav, atom.Header, atom.Footer, atom.Aside, atom.Dialog:
 		return true
 	}
-	switch Attr(n, "role") {
+	switch dom.Attr(n, "role") {
 	case "navigation", "banner", "contentinfo", "dialog", "alertdialog", "menu", "menubar", "search", "button":
 		return true
 	}
@@ -177,6 +179,6 @@ func manyBlocks(n *html.Node) bool {
 
 // runs says that a script element has a program in it, not data.
 func runs(n *html.Node) bool {
-	t := strings.ToLower(Attr(n, "type"))
+	t := strings.ToLower(dom.Attr(n, "type"))
 	return t == "" || strings.Contains(t, "javascript") || t == "module" || strings.HasSuffix(t, "ecmascript")
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/pdf/layout"
 	"sift.build/sift/internal/sift"
@@ -66,11 +67,11 @@ func document(c *contents) *sift.Document {
 			doc.PDF.Bookmarks = append(doc.PDF.Bookmarks, sift.Bookmark{Level: m.Level, Title: title, Page: m.Page})
 		}
 	}
-	doc.Main = element(atom.Body)
+	doc.Main = dom.Element(atom.Body)
 	var hidden int
 	var sample string
 	for _, p := range c.pages {
-		section := element(atom.Section, html.Attribute{Key: "data-page", Val: strconv.Itoa(p.Number)})
+		section := dom.Element(atom.Section, html.Attribute{Key: "data-page", Val: strconv.Itoa(p.Number)})
 		b.blocks(section, p.Blocks)
 		b.recognised(section, p.OCR)
 		doc.Main.AppendChild(section)
@@ -162,10 +163,6 @@ func pagesAre(pages []int, one, many string) string {
 // A builder makes trees in the normal form of blocks.
 type builder struct{ text normalize.Builder }
 
-func element(a atom.Atom, attr ...html.Attribute) *html.Node {
-	return &html.Node{Type: html.ElementNode, Data: a.String(), DataAtom: a, Attr: attr}
-}
-
 func headingAtom(level int) atom.Atom {
 	return [...]atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}[min(max(level, 1), 6)-1]
 }
@@ -182,18 +179,18 @@ func (b *builder) blocks(to *html.Node, blocks []layout.Block) {
 			i += n
 			continue
 		case layout.Heading:
-			b.filled(to, element(headingAtom(k.Level)), k.Spans)
+			b.filled(to, dom.Element(headingAtom(k.Level)), k.Spans)
 		case layout.Table:
 			b.table(to, k.Rows)
 		case layout.Code:
 			if text := b.text.Code(k.Text); strings.TrimSpace(text) != "" {
-				pre, code := element(atom.Pre), element(atom.Code)
+				pre, code := dom.Element(atom.Pre), dom.Element(atom.Code)
 				code.AppendChild(&html.Node{Type: html.TextNode, Data: text})
 				pre.AppendChild(code)
 				to.AppendChild(pre)
 			}
 		default:
-			b.filled(to, element(atom.P), k.Spans)
+			b.filled(to, dom.Element(atom.P), k.Spans)
 		}
 		i++
 	}
@@ -238,7 +235,7 @@ func (b *builder) list(to *html.Node, items []layout.Block) {
 			if n > 0 && open[n-1].list.LastChild != nil {
 				parent = open[n-1].list.LastChild
 			}
-			l := element(kind)
+			l := dom.Element(kind)
 			if ordered && number != 1 {
 				l.Attr = append(l.Attr, html.Attribute{Key: "start", Val: strconv.Itoa(number)})
 			}
@@ -247,7 +244,7 @@ func (b *builder) list(to *html.Node, items []layout.Block) {
 		}
 		top := &open[len(open)-1]
 		top.next++
-		li := element(atom.Li)
+		li := dom.Element(atom.Li)
 		if marker := item.Marker; !ordered && !bullet(marker) {
 			b.append(li, b.text.Text(marker)+" ")
 		}
@@ -272,14 +269,14 @@ func bullet(marker string) bool {
 }
 
 func (b *builder) table(to *html.Node, rows [][]layout.Cell) {
-	t := element(atom.Table)
+	t := dom.Element(atom.Table)
 	for _, row := range rows {
-		tr := element(atom.Tr)
+		tr := dom.Element(atom.Tr)
 		for i := range row {
 			cell := &row[i]
-			n := element(atom.Td)
+			n := dom.Element(atom.Td)
 			if cell.Header {
-				n = element(atom.Th)
+				n = dom.Element(atom.Th)
 			}
 			if cell.ColSpan > 1 {
 				n.Attr = append(n.Attr, html.Attribute{Key: "colspan", Val: strconv.Itoa(min(cell.ColSpan, 1000))})
@@ -310,7 +307,7 @@ func (b *builder) spans(to *html.Node, spans []layout.Span) {
 		}
 		if s.URL != "" {
 			if abs, private, ok := b.text.Link(s.URL); ok {
-				a := element(atom.A, html.Attribute{Key: "href", Val: abs})
+				a := dom.Element(atom.A, html.Attribute{Key: "href", Val: abs})
 				if private {
 					a.Attr = append(a.Attr, html.Attribute{Key: "data-private"})
 				}
@@ -322,12 +319,12 @@ func (b *builder) spans(to *html.Node, spans []layout.Span) {
 			atom atom.Atom
 		}{{s.Sup, atom.Sup}, {s.Sub, atom.Sub}, {s.Bold, atom.Strong}, {s.Italic, atom.Em}, {s.Code, atom.Code}} {
 			if mark.on {
-				enter(element(mark.atom))
+				enter(dom.Element(mark.atom))
 			}
 		}
 		for j, line := range strings.Split(s.Text, "\n") {
 			if j > 0 {
-				at.AppendChild(element(atom.Br))
+				at.AppendChild(dom.Element(atom.Br))
 			}
 			b.append(at, b.text.Text(line))
 		}
@@ -355,7 +352,7 @@ func (b *builder) append(n *html.Node, text string) {
 func (b *builder) recognised(to *html.Node, text string) {
 	for para := range strings.SplitSeq(text, "\n\n") {
 		if para = strings.Trim(b.text.Text(para), " \n"); para != "" {
-			p := element(atom.P)
+			p := dom.Element(atom.P)
 			b.append(p, para)
 			to.AppendChild(p)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/pdf/layout"
 	"sift.build/sift/internal/render"
 	"sift.build/sift/internal/sift"
@@ -22,7 +23,7 @@ func item(level int, marker, text string) layout.Block {
 func markdown(t *testing.T, blocks ...layout.Block) string {
 	t.Helper()
 	b := builder{}
-	body := element(atom.Body)
+	body := dom.Element(atom.Body)
 	b.blocks(body, blocks)
 	r, err := render.Content(&sift.Document{Kind: sift.KindPDF, Main: body, PDF: &sift.PDF{}}, sift.ModeClean)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 )
 
@@ -56,13 +57,13 @@ func (w *htmlWriter) heading(n *html.Node, depth int) {
 	w.wrap(n, depth, "\n")
 	w.closedTo = false
 	if text := flatText(n); text != "" {
-		w.heads = append(w.heads, head{level: headingLevel(n), text: text, anchor: normalize.Attr(n, "id"), at: at})
+		w.heads = append(w.heads, head{level: dom.HeadingLevel(n), text: text, anchor: dom.Attr(n, "id"), at: at})
 	}
 }
 
 func (w *htmlWriter) children(n *html.Node, depth int) {
 	if depth > depthMax {
-		for c := n.FirstChild; c != nil; c = following(c, n) {
+		for c := n.FirstChild; c != nil; c = dom.Next(c, n) {
 			if c.Type == html.TextNode {
 				w.text(c.Data)
 			}
@@ -88,7 +89,7 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 	case atom.Hr:
 		w.out = append(w.out, "<hr>\n"...)
 	case atom.Img:
-		src, alt := normalize.Attr(n, "src"), normalize.Attr(n, "alt")
+		src, alt := dom.Attr(n, "src"), dom.Attr(n, "alt")
 		if !webLink(src, false) {
 			w.text(alt)
 			return
@@ -98,13 +99,13 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 		w.attr("alt", alt)
 		w.out = append(w.out, '>')
 	case atom.Input:
-		if normalize.HasAttr(n, "checked") {
+		if dom.HasAttr(n, "checked") {
 			w.out = append(w.out, "[x] "...)
 		} else {
 			w.out = append(w.out, "[ ] "...)
 		}
 	case atom.Span:
-		switch normalize.Attr(n, "data-math") {
+		switch dom.Attr(n, "data-math") {
 		case "inline":
 			w.text(`\(` + flat(n) + `\)`)
 		case "block":
@@ -113,7 +114,7 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 			w.children(n, depth)
 		}
 	case atom.A:
-		href := normalize.Attr(n, "href")
+		href := dom.Attr(n, "href")
 		if !webLink(href, true) {
 			w.children(n, depth)
 			return
@@ -126,7 +127,7 @@ func (w *htmlWriter) node(n *html.Node, depth int) {
 		w.out = append(w.out, "</a>"...)
 	case atom.Pre:
 		w.out = append(w.out, "<pre><code"...)
-		if lang := info(normalize.Attr(n, "data-lang")); lang != "" {
+		if lang := info(dom.Attr(n, "data-lang")); lang != "" {
 			w.attr("class", "language-"+lang)
 		}
 		w.out = append(w.out, '>')

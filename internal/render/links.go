@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
@@ -31,7 +32,7 @@ func pageLinks(body *html.Node) linksOf {
 	l := linksOf{links: []sift.Link{}}
 	seen := make(map[sift.Link]int)
 	var inside *html.Node // the node behind a heading or cell: the headings in it are none of the page's
-	for c := body.FirstChild; c != nil; c = following(c, body) {
+	for c := body.FirstChild; c != nil; c = dom.Next(c, body) {
 		l.end++
 		if c == inside {
 			inside = nil
@@ -46,9 +47,9 @@ func pageLinks(body *html.Node) linksOf {
 			}
 		case inside == nil && (c.DataAtom == atom.Td || c.DataAtom == atom.Th || normalize.IsHeading(c)):
 			if text := flatText(c); text != "" && normalize.IsHeading(c) {
-				l.heads = append(l.heads, head{level: headingLevel(c), text: text, anchor: normalize.Attr(c, "id"), at: l.end})
+				l.heads = append(l.heads, head{level: dom.HeadingLevel(c), text: text, anchor: dom.Attr(c, "id"), at: l.end})
 			}
-			if inside = behind(c, body); inside == nil {
+			if inside = dom.Behind(c, body); inside == nil {
 				inside = body // which does not come
 			}
 		}
@@ -94,9 +95,9 @@ func pageLinks(body *html.Node) linksOf {
 }
 
 func altText(n *html.Node) string {
-	for c := n.FirstChild; c != nil; c = following(c, n) {
+	for c := n.FirstChild; c != nil; c = dom.Next(c, n) {
 		if c.DataAtom == atom.Img {
-			if alt := normalize.Attr(c, "alt"); alt != "" {
+			if alt := dom.Attr(c, "alt"); alt != "" {
 				return alt
 			}
 		}

@@ -7,17 +7,17 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"sift.build/sift/internal/normalize"
+	"sift.build/sift/internal/dom"
 )
 
 // findNotes collects the footnotes under body that something under body refers
 // to, and names each after its first reference.
 func (w *writer) findNotes(body *html.Node) {
-	for c := body.FirstChild; c != nil; c = following(c, body) {
+	for c := body.FirstChild; c != nil; c = dom.Next(c, body) {
 		if c.DataAtom != atom.A {
 			continue
 		}
-		id := normalize.Attr(c, "data-noteref")
+		id := dom.Attr(c, "data-noteref")
 		if id == "" {
 			continue
 		}
@@ -31,11 +31,11 @@ func (w *writer) findNotes(body *html.Node) {
 	if w.notes == nil {
 		return
 	}
-	for c := body.FirstChild; c != nil; c = following(c, body) {
+	for c := body.FirstChild; c != nil; c = dom.Next(c, body) {
 		if c.Type != html.ElementNode || c.DataAtom == atom.A {
 			continue
 		}
-		if fn := w.notes[normalize.Attr(c, "id")]; fn != nil && fn.node == nil && normalize.Attr(c, "id") != "" {
+		if fn := w.notes[dom.Attr(c, "id")]; fn != nil && fn.node == nil && dom.Attr(c, "id") != "" {
 			fn.node = c
 		}
 	}
@@ -62,7 +62,7 @@ func (w *writer) noteAt(n *html.Node) *note {
 	if w.notes == nil || w.cell || len(n.Attr) == 0 {
 		return nil
 	}
-	if fn := w.notes[normalize.Attr(n, "id")]; fn != nil && fn.node == n {
+	if fn := w.notes[dom.Attr(n, "id")]; fn != nil && fn.node == n {
 		return fn
 	}
 	return nil

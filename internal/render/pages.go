@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"sift.build/sift/internal/normalize"
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/sift"
 )
 
@@ -74,7 +74,7 @@ func pageNumber(n *html.Node) int {
 	if n.DataAtom != atom.Section {
 		return 0
 	}
-	number, err := strconv.Atoi(normalize.Attr(n, "data-page"))
+	number, err := strconv.Atoi(dom.Attr(n, "data-page"))
 	if err != nil {
 		return 0
 	}

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"sift.build/sift/internal/normalize"
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/sift"
 )
 
@@ -71,7 +71,7 @@ func meant(body *html.Node) *shape {
 		switch n.DataAtom {
 		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 			if !line && !cell && written(n) {
-				s.headings = append(s.headings, headingLevel(n))
+				s.headings = append(s.headings, dom.HeadingLevel(n))
 			}
 			line = line || !cell
 			around++
@@ -81,9 +81,9 @@ func meant(body *html.Node) *shape {
 				s.code = append(s.code, bare(code))
 			}
 		case atom.Code:
-			if a := n.FirstChild; a != nil && a == n.LastChild && a.DataAtom == atom.A && normalize.Attr(a, "href") != "" {
+			if a := n.FirstChild; a != nil && a == n.LastChild && a.DataAtom == atom.A && dom.Attr(a, "href") != "" {
 				if !flat && !link && strings.TrimSpace(raw(a)) != "" {
-					s.links[normalize.Attr(a, "href")]++
+					s.links[dom.Attr(a, "href")]++
 				}
 			}
 			flat = true
@@ -95,22 +95,22 @@ func meant(body *html.Node) *shape {
 		case atom.Td, atom.Th:
 			line, cell = false, true
 		case atom.A:
-			if normalize.Attr(n, "data-noteref") != "" {
+			if dom.Attr(n, "data-noteref") != "" {
 				s.bent = true
-			} else if href := normalize.Attr(n, "href"); href != "" && !flat && !link && written(n) {
+			} else if href := dom.Attr(n, "href"); href != "" && !flat && !link && written(n) {
 				s.links[href]++
 				link = true
 			}
 		case atom.Img:
-			if src := normalize.Attr(n, "src"); flat {
+			if src := dom.Attr(n, "src"); flat {
 				break
 			} else if src != "" {
 				s.images[src]++
-			} else if alt := normalize.Attr(n, "alt"); alt != "" {
+			} else if alt := dom.Attr(n, "alt"); alt != "" {
 				s.say("Image" + alt)
 			}
 		case atom.Span:
-			s.bent = s.bent || normalize.Attr(n, "data-math") != ""
+			s.bent = s.bent || dom.Attr(n, "data-math") != ""
 		case atom.Ol:
 			s.loose = s.loose || len(n.Attr) > 0 || cell
 		case atom.Li, atom.Blockquote, atom.Dd:
@@ -130,7 +130,7 @@ func meant(body *html.Node) *shape {
 // written says that something of n ends up on the line: text or a picture.
 func written(n *html.Node) bool {
 	for c := range n.Descendants() {
-		if c.Type == html.TextNode && strings.Trim(c.Data, " \n\t\r") != "" || c.DataAtom == atom.Img && (normalize.Attr(c, "src") != "" || normalize.Attr(c, "alt") != "") {
+		if c.Type == html.TextNode && strings.Trim(c.Data, " \n\t\r") != "" || c.DataAtom == atom.Img && (dom.Attr(c, "src") != "" || dom.Attr(c, "alt") != "") {
 			return true
 		}
 	}

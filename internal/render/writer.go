@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"sift.build/sift/internal/dom"
 	"sift.build/sift/internal/normalize"
 )
 
@@ -584,7 +585,7 @@ func (w *writer) children(n *html.Node) {
 
 // flat writes the text under n and nothing else, without recursion.
 func (w *writer) flat(n *html.Node) {
-	for c := n.FirstChild; c != nil; c = following(c, n) {
+	for c := n.FirstChild; c != nil; c = dom.Next(c, n) {
 		switch {
 		case c.Type == html.TextNode:
 			w.text(c.Data)
@@ -594,24 +595,6 @@ func (w *writer) flat(n *html.Node) {
 			w.startBlock(2)
 		}
 	}
-}
-
-func following(n, top *html.Node) *html.Node {
-	if n.FirstChild != nil {
-		return n.FirstChild
-	}
-	return behind(n, top)
-}
-
-// behind gives the node under top that follows n and all that is in it.
-func behind(n, top *html.Node) *html.Node {
-	for n != top && n != nil {
-		if n.NextSibling != nil {
-			return n.NextSibling
-		}
-		n = n.Parent
-	}
-	return nil
 }
 
 func (w *writer) node(n *html.Node) {
@@ -657,7 +640,7 @@ func (w *writer) node(n *html.Node) {
 	case atom.Sub, atom.Sup:
 		w.script(n)
 	case atom.Span:
-		if display := normalize.Attr(n, "data-math"); display != "" {
+		if display := dom.Attr(n, "data-math"); display != "" {
 			w.formula(n, display == "block")
 			return
 		}
@@ -734,11 +717,9 @@ func (w *writer) quote(n *html.Node) {
 	w.startBlock(2)
 }
 
-func headingLevel(n *html.Node) int { return int(n.DataAtom.String()[1] - '0') }
-
 // title writes a heading.
 func (w *writer) title(n *html.Node) {
-	level := headingLevel(n)
+	level := dom.HeadingLevel(n)
 	w.startBlock(2)
 	switch {
 	case w.cell:
@@ -761,7 +742,7 @@ func (w *writer) title(n *html.Node) {
 		w.children(n)
 		w.endText()
 		if text := flatText(n); w.pop() && text != "" { // one that is only a picture says nothing
-			w.heads = append(w.heads, head{level: level, text: text, anchor: normalize.Attr(n, "id"), at: w.lineAt})
+			w.heads = append(w.heads, head{level: level, text: text, anchor: dom.Attr(n, "id"), at: w.lineAt})
 		}
 		w.heading = nil
 	}
@@ -775,7 +756,7 @@ func (w *writer) image(n *html.Node) {
 	if w.plain {
 		return
 	}
-	src, alt := normalize.Attr(n, "src"), normalize.Attr(n, "alt")
+	src, alt := dom.Attr(n, "src"), dom.Attr(n, "alt")
 	if src == "" {
 		if alt != "" {
 			w.text("(Image: " + alt + ")")
@@ -799,12 +780,12 @@ func (w *writer) image(n *html.Node) {
 // anchor writes a link. One that is wrapped around blocks becomes a link on
 // their heading, else on the first of them.
 func (w *writer) anchor(n *html.Node) {
-	if id := normalize.Attr(n, "data-noteref"); id != "" {
+	if id := dom.Attr(n, "data-noteref"); id != "" {
 		if w.reference(n, id) {
 			return
 		}
 	}
-	href := normalize.Attr(n, "href")
+	href := dom.Attr(n, "href")
 	if href == "" || w.plain {
 		w.children(n)
 		return
@@ -814,7 +795,7 @@ func (w *writer) anchor(n *html.Node) {
 		return
 	}
 	m := mark{kind: link, href: href}
-	for c := n.FirstChild; c != nil && w.heading == nil && !w.cell; c = following(c, n) {
+	for c := n.FirstChild; c != nil && w.heading == nil && !w.cell; c = dom.Next(c, n) {
 		if normalize.IsHeading(c) && hasText(c) {
 			m.only = c
 			break
@@ -840,7 +821,7 @@ func isAutolink(href string) bool {
 
 // script writes sub and sup.
 func (w *writer) script(n *html.Node) {
-	if c := n.FirstChild; c != nil && c == n.LastChild && c.DataAtom == atom.A && normalize.Attr(c, "data-noteref") != "" {
+	if c := n.FirstChild; c != nil && c == n.LastChild && c.DataAtom == atom.A && dom.Attr(c, "data-noteref") != "" {
 		w.children(n)
 		return
 	}
@@ -939,7 +920,7 @@ func guardTeX(tex string) string {
 // code writes inline code.
 func (w *writer) code(n *html.Node) {
 	// A link that is all of the code: the link goes around it.
-	if a := n.FirstChild; a != nil && a == n.LastChild && a.DataAtom == atom.A && normalize.Attr(a, "href") != "" && !w.plain {
+	if a := n.FirstChild; a != nil && a == n.LastChild && a.DataAtom == atom.A && dom.Attr(a, "href") != "" && !w.plain {
 		s := strings.TrimSpace(flat(a))
 		if s == "" {
 			return
@@ -1039,7 +1020,7 @@ func (w *writer) pre(n *html.Node) {
 	}
 	fence := strings.Repeat("`", max(3, backticks(s, 0)+1))
 	w.begin()
-	w.out = append(append(w.out, fence...), info(normalize.Attr(n, "data-lang"))...)
+	w.out = append(append(w.out, fence...), info(dom.Attr(n, "data-lang"))...)
 	w.newline()
 	w.lines(s)
 	w.newline()
@@ -1116,7 +1097,7 @@ func (w *writer) list(n *html.Node) {
 			continue
 		}
 		if ordered {
-			if v, err := strconv.Atoi(normalize.Attr(c, "value")); err == nil && v > -numberMax && v < numberMax {
+			if v, err := strconv.Atoi(dom.Attr(c, "value")); err == nil && v > -numberMax && v < numberMax {
 				number = v
 			}
 		}
@@ -1172,7 +1153,7 @@ const numberMax = 1e9
 // which letters (0 for digits).
 func counting(n *html.Node) (number, step int, style byte) {
 	number, step = 1, 1
-	if normalize.HasAttr(n, "reversed") {
+	if dom.HasAttr(n, "reversed") {
 		step, number = -1, 0
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			if c.DataAtom == atom.Li {
@@ -1180,10 +1161,10 @@ func counting(n *html.Node) (number, step int, style byte) {
 			}
 		}
 	}
-	if v, err := strconv.Atoi(normalize.Attr(n, "start")); err == nil && v > -numberMax && v < numberMax {
+	if v, err := strconv.Atoi(dom.Attr(n, "start")); err == nil && v > -numberMax && v < numberMax {
 		number = v
 	}
-	if t := normalize.Attr(n, "type"); t == "a" || t == "A" || t == "i" || t == "I" {
+	if t := dom.Attr(n, "type"); t == "a" || t == "A" || t == "i" || t == "I" {
 		style = t[0]
 	}
 	return number, step, style
@@ -1237,7 +1218,7 @@ func (w *writer) labelled(n *html.Node, label string) {
 // write.
 func (w *writer) item(n *html.Node, sign string) bool {
 	if task := n.FirstChild; task != nil && task.DataAtom == atom.Input {
-		if normalize.HasAttr(task, "checked") {
+		if dom.HasAttr(task, "checked") {
 			sign += "[x] "
 		} else {
 			sign += "[ ] "
@@ -1319,7 +1300,7 @@ func manyBlocks(n *html.Node) bool {
 }
 
 func hasText(n *html.Node) bool {
-	for c := n.FirstChild; c != nil; c = following(c, n) {
+	for c := n.FirstChild; c != nil; c = dom.Next(c, n) {
 		if c.Type == html.TextNode && strings.Trim(c.Data, " \n") != "" {
 			return true
 		}
@@ -1336,7 +1317,7 @@ func raw(n *html.Node) string {
 		return n.Data
 	}
 	var b strings.Builder
-	for c := n.FirstChild; c != nil; c = following(c, n) {
+	for c := n.FirstChild; c != nil; c = dom.Next(c, n) {
 		switch {
 		case c.Type == html.TextNode:
 			b.WriteString(c.Data)
@@ -1370,7 +1351,7 @@ func flatText(n *html.Node) string {
 		return strings.Trim(strings.ReplaceAll(c.Data, "\n", " "), " ")
 	}
 	var b strings.Builder
-	for c := n.FirstChild; c != nil; c = following(c, n) {
+	for c := n.FirstChild; c != nil; c = dom.Next(c, n) {
 		switch {
 		case c.Type == html.TextNode:
 			b.WriteString(c.Data)
