@@ -79,8 +79,9 @@ func Table() map[string]Rule {
 		"tools/bench":      {Ours: []string{"sift.build/sift/demo/server", "sift.build/sift/tools/report"}, Outside: []string{"golang.org/x/net/html"}},
 		"tools/soak":       {Ours: []string{"sift.build/sift/demo/server", "sift.build/sift/tools/report", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
 		"tools/quality":    {Ours: []string{"sift", "child", "digest", "extract", "pdf", "pdf/pdftest", "render"}},
-		"tools/extractors": {Ours: []string{"sift", "extract", "maincontent", "render"}, Outside: []string{"codeberg.org/readeck/go-readability/v2", "github.com/markusmobius/go-trafilatura", "golang.org/x/net/html"}},
-		"tools/train":      {Ours: []string{"sift", "extract", "maincontent", "render"}, Outside: []string{"golang.org/x/net/publicsuffix"}},
+		"tools/wcxb":       {Ours: []string{"maincontent"}},
+		"tools/extractors": {Ours: []string{"sift", "extract", "maincontent", "render", "sift.build/sift/tools/wcxb"}, Outside: []string{"codeberg.org/readeck/go-readability/v2", "github.com/markusmobius/go-trafilatura", "golang.org/x/net/html"}},
+		"tools/train":      {Ours: []string{"sift", "extract", "maincontent", "render", "sift.build/sift/tools/wcxb"}, Outside: []string{"golang.org/x/net/publicsuffix"}},
 		"tools/pdfbench":   {Ours: []string{"sift.build/sift/demo/server", "pdf/pdftest"}, Outside: []string{"golang.org/x/text"}},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html/atom"
+
+	"sift.build/sift/tools/wcxb"
 )
 
 // asShell gives a page as a script-filled site would serve it: its head, its
@@ -54,7 +56,7 @@ func TestShellsMadeOfWCXB(t *testing.T) {
 	}
 	by := map[string]*sum{}
 	for _, g := range pages {
-		shell := asShell(g.load(t))
+		shell := asShell(load(t, g))
 		e, ok, err := Embedded(context.Background(), Input{Body: []byte(shell), URL: g.URL, ContentType: "text/html"})
 		if err != nil {
 			t.Errorf("%s: %v", g.ID, err)
@@ -64,7 +66,7 @@ func TestShellsMadeOfWCXB(t *testing.T) {
 			continue
 		}
 		got := plainText(e.Document.Main)
-		p, r, f := wordF1(got, g.MainContent)
+		p, r, f := wcxb.Score(got, g.Main)
 		key := e.From + ", other types"
 		if g.Type == "article" {
 			key = e.From + ", articles"
@@ -78,8 +80,8 @@ func TestShellsMadeOfWCXB(t *testing.T) {
 		s.p += p
 		s.r += r
 		s.f += f
-		if *wcxbWorst > 0 && f < .5 {
-			t.Logf("%s %s %s p=%.2f r=%.2f f=%.2f %q %d words of %d %s", e.From, g.ID, g.Type, p, r, f, e.Document.Title, len(strings.Fields(got)), len(strings.Fields(g.MainContent)), g.URL)
+		if testing.Verbose() && f < .5 {
+			t.Logf("%s %s %s p=%.2f r=%.2f f=%.2f %q %d words of %d %s", e.From, g.ID, g.Type, p, r, f, e.Document.Title, len(strings.Fields(got)), len(strings.Fields(g.Main)), g.URL)
 			if p < .5 {
 				t.Logf("    %q", cutTo(strings.Join(strings.Fields(got), " "), 300))
 			}

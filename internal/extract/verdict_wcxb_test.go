@@ -14,18 +14,17 @@ import (
 func TestVerdictsOnWCXB(t *testing.T) {
 	pages := readWCXB(t)
 	told := 0
-	for i := range pages {
-		g := &pages[i]
-		in := Input{Body: g.load(t), URL: g.URL, Asked: g.URL, ContentType: "text/html", Status: 200}
+	for _, g := range pages {
+		in := Input{Body: load(t, g), URL: g.URL, Asked: g.URL, ContentType: "text/html", Status: 200}
 		doc, err := Extract(context.Background(), in)
 		if err != nil {
 			t.Fatal(g.ID, err)
 		}
 		for _, w := range verdicts(doc) {
 			told++
-			t.Logf("%s %s, %d visible characters, %d of main content: %s: %s", g.ID, g.URL, doc.VisibleChars, len(g.MainContent), w.Code, w.Message)
-			if testing.Verbose() && *wcxbWorst != 0 {
-				t.Logf("%q\n%q\n%s", cutTo(g.MainContent, 600), cutTo(squash(plainText(doc.Page)), 1500), explain(in))
+			t.Logf("%s %s, %d visible characters, %d of main content: %s: %s", g.ID, g.URL, doc.VisibleChars, len(g.Main), w.Code, w.Message)
+			if testing.Verbose() {
+				t.Logf("%q\n%q\n%s", cutTo(g.Main, 600), cutTo(squash(plainText(doc.Page)), 1500), explain(in))
 			}
 		}
 	}
@@ -43,7 +42,7 @@ func TestShortPagesMadeOfWCXBAreReal(t *testing.T) {
 	for _, g := range readWCXB(t) {
 		for _, size := range []int{60, 150, 300} {
 			body := "<h1>" + html.EscapeString(g.Title) + "</h1>"
-			start := g.MainContent[:min(len(g.MainContent), size)]
+			start := g.Main[:min(len(g.Main), size)]
 			for !utf8.ValidString(start) {
 				start = start[:len(start)-1]
 			}

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"compress/gzip"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
+	"sift.build/sift/tools/wcxb"
 )
 
 // realPages calls f with each page under testdata and, when $SIFT_WCXB names
@@ -49,26 +48,12 @@ func realPages(t *testing.T, f func(t *testing.T, name, page string)) {
 		t.Fatalf("no pages in $SIFT_WCXB, %v", err)
 	}
 	for _, name := range names {
-		f(t, name, strings.ToValidUTF8(unpacked(t, name), "\ufffd"))
+		page, err := wcxb.Unpack(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(t, name, strings.ToValidUTF8(string(page), "\ufffd"))
 	}
-}
-
-func unpacked(t *testing.T, name string) string {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }
 
 func TestTheStructureOfRealPagesSurvivesTheWayThroughMarkdown(t *testing.T) {

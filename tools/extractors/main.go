@@ -9,22 +9,18 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"log"
 	"net/url"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	readability "codeberg.org/readeck/go-readability/v2"
 	"github.com/markusmobius/go-trafilatura"
@@ -34,19 +30,12 @@ import (
 	"sift.build/sift/internal/maincontent"
 	"sift.build/sift/internal/render"
 	"sift.build/sift/internal/sift"
+	"sift.build/sift/tools/wcxb"
 )
 
-// page is a page of the benchmark with what people said of it.
+// page is a page of the benchmark with its body.
 type page struct {
-	ID      string   `json:"id"`
-	URL     string   `json:"url"`
-	Type    string   `json:"type"`
-	Main    string   `json:"main_content"`
-	Title   string   `json:"title"`
-	Author  string   `json:"author"`
-	Date    string   `json:"publish_date"`
-	With    []string `json:"with"`    // what must be in the content
-	Without []string `json:"without"` // what must not
+	*wcxb.Page
 	body    []byte
 	address *url.URL
 }
@@ -73,7 +62,7 @@ func main() {
 	runtime.GOMAXPROCS(1) // the collector's work counts, and nothing runs beside
 	list := []extractor{{"html.Parse alone", parse}, {"sift", siftWith(nil)}}
 	if *models != "" {
-		of, err := foldModels(*models)
+		of, err := wcxb.Models(*models)
 		if err != nil {
 			log.Fatal("extractors: ", err)
 		}
@@ -170,7 +159,7 @@ func score(e extractor, pages []*page) *row {
 	r.cpu, r.all = cpu()-before, all
 	for i, p := range pages {
 		f := all[i]
-		pr, rc, f1 := wordF1(f.text, p.Main)
+		pr, rc, f1 := wcxb.Score(f.text, p.Main)
 		r.f1, r.precision, r.recall = r.f1+f1, r.precision+pr, r.recall+rc
 		r.byType[p.Type] += f1
 		r.pages[p.Type]++
@@ -276,100 +265,27 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func words(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-}
-
-// wordF1 compares two texts as bags of words, as the benchmark does.
-func wordF1(got, want string) (precision, recall, f1 float64) {
-	bag := map[string]int{}
-	wanted := words(want)
-	for _, w := range wanted {
-		bag[w]++
-	}
-	have, both := words(got), 0
-	for _, w := range have {
-		if bag[w] > 0 {
-			bag[w]--
-			both++
-		}
-	}
-	switch {
-	case len(have)+len(wanted) == 0:
-		return 1, 1, 1
-	case both == 0:
-		return 0, 0, 0
-	}
-	precision, recall = float64(both)/float64(len(have)), float64(both)/float64(len(wanted))
-	return precision, recall, 2 * precision * recall / (precision + recall)
-}
-
 func squash(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // letters makes names and titles comparable.
-func letters(s string) string { return strings.Join(words(s), " ") }
-
-func foldModels(dir string) (map[string]*maincontent.Model, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "folds.json"))
-	if err != nil {
-		return nil, err
-	}
-	var folds map[string]int
-	if err := json.Unmarshal(b, &folds); err != nil {
-		return nil, fmt.Errorf("folds.json: %w", err)
-	}
-	read := map[int]*maincontent.Model{}
-	of := map[string]*maincontent.Model{}
-	for id, k := range folds {
-		if read[k] == nil {
-			b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("fold%d.bin", k)))
-			if err != nil {
-				return nil, err
-			}
-			if read[k], err = maincontent.ReadModel(b); err != nil {
-				return nil, err
-			}
-		}
-		of[id] = read[k]
-	}
-	return of, nil
-}
+func letters(s string) string { return strings.Join(wcxb.Words(s), " ") }
 
 func readPages(data string, every int) ([]*page, error) {
-	b, err := unzip(filepath.Join(data, "ground-truth.jsonl.gz"))
+	list, err := wcxb.Read(data, every)
 	if err != nil {
 		return nil, err
 	}
-	var pages []*page
-	n := 0
-	for line := range bytes.Lines(b) {
-		if n++; (n-1)%every != 0 {
-			continue
-		}
-		p := &page{}
-		if err := json.Unmarshal(line, p); err != nil {
+	pages := make([]*page, len(list))
+	for i, p := range list {
+		body, err := p.Body()
+		if err != nil {
 			return nil, err
 		}
-		if p.body, err = unzip(filepath.Join(data, "html", p.ID+".html.gz")); err != nil {
+		address, err := url.Parse(p.URL)
+		if err != nil {
 			return nil, err
 		}
-		if p.address, err = url.Parse(p.URL); err != nil {
-			return nil, err
-		}
-		pages = append(pages, p)
+		pages[i] = &page{p, body, address}
 	}
 	return pages, nil
-}
-
-func unzip(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return io.ReadAll(z)
 }

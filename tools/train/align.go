@@ -3,16 +3,7 @@ package main
 import (
 	"math/bits"
 	"strings"
-	"unicode"
 )
-
-// wordsOf gives the words of a text as the benchmark counts them: runs of
-// letters, digits and low lines, in small letters.
-func wordsOf(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
-	})
-}
 
 // align says for each block how much of it is marked content: the share of its
 // words that are matched with words of the content. Words are matched along a

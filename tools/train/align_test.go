@@ -1,18 +1,18 @@
 package main
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
+
+	"sift.build/sift/tools/wcxb"
 )
 
 // numbers turns texts into words by number, as describe does.
 func numbers(gold string, blocks ...string) (words, ends, marked []int) {
 	n := map[string]int{}
 	add := func(to []int, s string) []int {
-		for _, w := range wordsOf(s) {
+		for _, w := range wcxb.Words(s) {
 			if _, ok := n[w]; !ok {
 				n[w] = len(n)
 			}
@@ -85,19 +85,6 @@ func TestALongestCommonSubsequenceIsFound(t *testing.T) {
 		}
 		if want := table[len(a)][len(b)]; n != want {
 			t.Fatalf("%v and %v: %d matched, %d can be", a, b, n, want)
-		}
-	}
-}
-
-func TestWordF1(t *testing.T) {
-	for _, tt := range []struct {
-		got, want string
-		f1        float64
-	}{
-		{"", "", 1}, {"a", "", 0}, {"", "a", 0}, {"A b, c!", "a b c", 1}, {"a a b", "a b b", 2.0 / 3}, {strings.Repeat("x ", 9) + "y", "y", 2.0 / 11},
-	} {
-		if got := wordF1(tt.got, tt.want); math.Abs(got-tt.f1) > 1e-9 {
-			t.Errorf("%q and %q: %v, want %v", tt.got, tt.want, got, tt.f1)
 		}
 	}
 }

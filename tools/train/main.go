@@ -6,52 +6,42 @@
 //
 // With -rows it writes the features and the label of every block of every page.
 // With -score it reads every page with the model of its fold, which has seen no
-// page of the same domain, and prints the word F1 of what the product renders.
+// page of the same domain, and prints the word F1 of what the product renders,
+// by type of page and by cause of what is lost; -worst 50 lists pages.
 // docs/extraction.md has the method and the figures; make train runs it all.
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"net/url"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 
 	"golang.org/x/net/publicsuffix"
 
 	"sift.build/sift/internal/extract"
+	"sift.build/sift/tools/wcxb"
 )
-
-// A page of the data, as ground-truth.jsonl.gz has it.
-type page struct {
-	ID   string `json:"id"`
-	URL  string `json:"url"`
-	Type string `json:"type"`
-	Main string `json:"main_content"` // what people marked as the content
-}
 
 func main() {
 	log.SetFlags(0)
 	data := flag.String("data", "../shared/wcxb", "folder with ground-truth.jsonl.gz and html/")
 	out := flag.String("rows", "", "folder to write the rows for train.py to")
 	models := flag.String("score", "", "folder with the models of the folds, as train.py writes it")
+	worst := flag.Int("worst", 0, "with -score, how many of the worst pages to list")
 	flag.Parse()
-	pages, err := readPages(*data)
+	pages, err := wcxb.Read(*data, 1)
 	switch {
 	case err != nil:
 	case *out != "":
-		err = writeRows(*data, *out, pages)
+		err = writeRows(*out, pages)
 	case *models != "":
-		err = score(*data, *models, pages, os.Stdout)
+		err = score(*models, pages, *worst, os.Stdout)
 	default:
 		err = errors.New("say what to do: -rows DIR or -score DIR")
 	}
@@ -60,44 +50,15 @@ func main() {
 	}
 }
 
-func readPages(data string) ([]page, error) {
-	b, err := unzip(filepath.Join(data, "ground-truth.jsonl.gz"))
-	if err != nil {
-		return nil, err
-	}
-	var pages []page
-	for line := range bytes.Lines(b) {
-		var p page
-		if err := json.Unmarshal(line, &p); err != nil {
-			return nil, fmt.Errorf("ground-truth.jsonl.gz: %w", err)
-		}
-		pages = append(pages, p)
-	}
-	return pages, nil
-}
-
-func unzip(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return io.ReadAll(z)
-}
-
-// input is the page as it is handed to the product.
-func (p *page) input(data string) (extract.Input, error) {
-	body, err := unzip(filepath.Join(data, "html", p.ID+".html.gz"))
+// input is a page as it is handed to the product.
+func input(p *wcxb.Page) (extract.Input, error) {
+	body, err := p.Body()
 	return extract.Input{URL: p.URL, ContentType: "text/html; charset=utf-8", Body: body}, err
 }
 
 // domain is the page's registrable domain: pages of one are never on both sides
 // of a fold.
-func (p *page) domain() string {
+func domain(p *wcxb.Page) string {
 	u, err := url.Parse(p.URL)
 	if err != nil {
 		return p.URL
@@ -110,7 +71,7 @@ func (p *page) domain() string {
 }
 
 // each calls f for every page, as many at once as there are processors.
-func each(ctx context.Context, pages []page, f func(ctx context.Context, i int) error) error {
+func each(ctx context.Context, pages []*wcxb.Page, f func(ctx context.Context, i int) error) error {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, runtime.NumCPU())
 	errs := make([]error, len(pages))

@@ -12,6 +12,7 @@ import (
 
 	"sift.build/sift/internal/extract"
 	"sift.build/sift/internal/maincontent"
+	"sift.build/sift/tools/wcxb"
 )
 
 // rows is what the learner gets of a page. Words are numbers within the page.
@@ -31,8 +32,8 @@ type rows struct {
 	counts []uint32  // how many of them each block has
 }
 
-func describe(ctx context.Context, data string, g *page) (*rows, error) {
-	in, err := g.input(data)
+func describe(ctx context.Context, g *wcxb.Page) (*rows, error) {
+	in, err := input(g)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func describe(ctx context.Context, data string, g *page) (*rows, error) {
 		return nil, err
 	}
 	p := maincontent.Scan(body, hints, &maincontent.Model{})
-	r := &rows{ID: g.ID, Type: g.Type, Domain: g.domain(), Blocks: len(p.Blocks), Gold: []int{}, Words: []int{}, Ends: []int{}}
+	r := &rows{ID: g.ID, Type: g.Type, Domain: domain(g), Blocks: len(p.Blocks), Gold: []int{}, Words: []int{}, Ends: []int{}}
 	r.values, r.width = p.Features()
 	for _, t := range maincontent.Tokens(body, hints) {
 		r.tokens = append(r.tokens, t...)
@@ -49,7 +50,7 @@ func describe(ctx context.Context, data string, g *page) (*rows, error) {
 	}
 	number := map[string]int{}
 	add := func(to []int, s string) []int {
-		for _, w := range wordsOf(s) {
+		for _, w := range wcxb.Words(s) {
 			n, ok := number[w]
 			if !ok {
 				n = len(number)
@@ -70,10 +71,10 @@ func describe(ctx context.Context, data string, g *page) (*rows, error) {
 
 // writeRows writes pages.jsonl, the features' names.json, and little-endian
 // arrays: rows.f32 and labels.f32 of 32-bit floats, tokens.u32 and counts.u32.
-func writeRows(data, out string, pages []page) error {
+func writeRows(out string, pages []*wcxb.Page) error {
 	all := make([]*rows, len(pages))
 	err := each(context.Background(), pages, func(ctx context.Context, i int) (err error) {
-		all[i], err = describe(ctx, data, &pages[i])
+		all[i], err = describe(ctx, pages[i])
 		return err
 	})
 	if err != nil {
