@@ -304,7 +304,8 @@ func (f *found) document(ctx context.Context, b *body, meta *metadata, base *url
 	if err := alive(ctx); err != nil {
 		return nil, err
 	}
-	main, fallback := selectMain(page.Body, meta.about(base), size > largePage)
+	s := selectMain(page.Body, meta.about(base))
+	main, fallback := s.body(size > largePage), s.fallback
 	doc.Main = main
 	if size > largePage {
 		doc.Page = nil

@@ -3,11 +3,11 @@ package extract
 import (
 	"context"
 	"fmt"
-	"html"
 	"net/url"
 	"strings"
 
-	"sift.build/sift/internal/maincontent"
+	"golang.org/x/net/html"
+
 	"sift.build/sift/internal/normalize"
 	"sift.build/sift/internal/sift"
 )
@@ -52,31 +52,44 @@ func Explain(ctx context.Context, in Input) (*Explanation, error) {
 		return nil, fmt.Errorf("extract: %w", err)
 	}
 	body := normalize.Page(root, base).Body
-	p := maincontent.Scan(body, meta.hints(base), in.Model)
+	s := selectMain(body, meta.about(base))
+	p := s.cut(meta.hints(base), in.Model)
 	e := &Explanation{Title: meta.title, By: "model", Blocks: make([]ExplainedBlock, len(p.Blocks))}
 	for i := range p.Blocks {
 		e.Blocks[i] = ExplainedBlock{Words: p.Blocks[i].Words(), Path: p.Path(i), Text: strings.Join(strings.Fields(p.Blocks[i].Text()), " ")}
 	}
-	if byRules(p) {
+	var main *html.Node
+	if len(s.cells) > manyElements || byRules(p) {
 		e.By = "rules"
-		main, _ := selectMain(body, meta.about(base), false)
-		// What was kept stands in it in the same order.
-		kept := maincontent.Scan(main, maincontent.Hints{}, in.Model)
-		k := 0
+		main = s.body(true)
+	} else {
+		c := p.Choose()
+		e.Cut = float64(c.Cut)
 		for i := range e.Blocks {
-			if k < len(kept.Blocks) && e.Blocks[i].Text == strings.Join(strings.Fields(kept.Blocks[k].Text()), " ") {
-				e.Blocks[i].Kept = true
-				k++
+			e.Blocks[i].Score, e.Blocks[i].Why = float64(c.Score[i]), c.Why[i].String()
+		}
+		main = p.Carve(c.Keep)
+		tidy(main)
+		for i := range e.Blocks {
+			if c.Keep[i] && !isWithin(p.Blocks[i].First, main) {
+				e.Blocks[i].Why = "it is something to do, or leads elsewhere"
 			}
 		}
-		return e, nil
 	}
-	c := p.Choose()
-	e.Cut = float64(c.Cut)
 	for i := range e.Blocks {
-		e.Blocks[i].Kept, e.Blocks[i].Score, e.Blocks[i].Why = c.Keep[i], float64(c.Score[i]), c.Why[i].String()
+		e.Blocks[i].Kept = isWithin(p.Blocks[i].First, main)
 	}
 	return e, nil
+}
+
+// isWithin says whether a node still stands in a tree.
+func isWithin(n, top *html.Node) bool {
+	for ; n != nil; n = n.Parent {
+		if n == top {
+			return true
+		}
+	}
+	return false
 }
 
 // kept counts the blocks that were kept.

@@ -29,7 +29,10 @@ func Normal(ctx context.Context, in Input) (*html.Node, maincontent.Hints, error
 	if err != nil {
 		return nil, maincontent.Hints{}, fmt.Errorf("extract: %w", err)
 	}
-	return normalize.Page(root, base).Body, meta.hints(base), nil
+	body := normalize.Page(root, base).Body
+	h := meta.hints(base)
+	h.Rules = selectMain(body, meta.about(base)).reading()
+	return body, h, nil
 }
 
 // maxHintText is how much of the text in structured data is compared with the

@@ -14,8 +14,10 @@ const (
 	// more; of shorter ones the rules know as much.
 	shortPage = 400
 	fewBlocks = 25
-	// manyBlocks bounds the time and the memory that a choice takes.
-	manyBlocks = 20_000
+	// manyBlocks bounds the time and the memory that a choice takes, manyElements
+	// what cutting the page into blocks takes.
+	manyBlocks   = 20_000
+	manyElements = 200_000
 )
 
 // mainContent finds the main content of a page in normal form and gives a copy
@@ -25,9 +27,13 @@ const (
 // With carve the main content is cut out of the page instead of copied, which
 // leaves no page behind: a large one need not be held twice.
 func mainContent(page *html.Node, meta *metadata, address *url.URL, m *maincontent.Model, carve bool) (main *html.Node, fallback string) {
-	p := maincontent.Scan(page, meta.hints(address), m)
+	s := selectMain(page, meta.about(address))
+	if len(s.cells) > manyElements {
+		return s.body(carve), s.fallback
+	}
+	p := s.cut(meta.hints(address), m)
 	if byRules(p) {
-		return selectMain(page, meta.about(address), carve)
+		return s.body(carve), s.fallback
 	}
 	c := p.Choose()
 	if c.All {
@@ -40,6 +46,12 @@ func mainContent(page *html.Node, meta *metadata, address *url.URL, m *mainconte
 	}
 	tidy(main)
 	return main, fallback
+}
+
+// cut gives the page cut into blocks, with what the rules choose of it.
+func (s *selection) cut(h maincontent.Hints, m *maincontent.Model) *maincontent.Page {
+	h.Rules = s.reading()
+	return maincontent.Scan(s.cells[0].node, h, m)
 }
 
 // byRules says whether the rules choose instead of the model.

@@ -15,7 +15,7 @@ import (
 // saveVersion is the first byte of a saved document. It goes up with every
 // change to the encoding and to what extraction finds, so that an old copy is
 // read again from its body rather than served as it was.
-const saveVersion = 4
+const saveVersion = 5
 
 // maxDepth is how deep a saved tree may be nested; the parser stops earlier.
 const maxDepth = 1024

@@ -5,6 +5,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"sift.build/sift/internal/dom"
+	"sift.build/sift/internal/maincontent"
 )
 
 // about is what the page says of itself that selection goes by.
@@ -35,61 +36,99 @@ const (
 	longestLead = 1500
 )
 
-// selectMain finds the main content of a page in normal form and gives a copy
-// of it as a <body> element that shares nothing with the page. fallback is ""
-// or the sentence that says why the usual way failed.
+// A selection is the main content of a page as the rules see it: a part of the
+// page, less the cells of its index that are dropped.
+type selection struct {
+	*index
+	about    about
+	region   int32
+	junk     role // what is left out of an article
+	root     int32
+	fallback string // the sentence that says why the usual way failed, or ""
+}
+
+// selectMain finds the main content of a page in normal form.
 //
 // It only ever leaves whole elements out. A page with enough running text is
 // read as an article: the smallest element that holds most of that text, less
 // everything whose class, tag or links say that it is something else. Any other
 // page is read whole, less its furniture.
-//
-// With carve the main content is cut out of the page instead of copied, which
-// leaves no page behind: a large one need not be held twice.
-func selectMain(page *html.Node, a about, carve bool) (main *html.Node, fallback string) {
-	ix := makeIndex(page)
-	ix.disown(a.site)
-	region := ix.region(a)
-	mask := junk
-	if !a.thread && ix.keptWithout(roleComments, region).prose >= leastContent {
-		mask |= roleComments
+func selectMain(page *html.Node, a about) *selection {
+	s := &selection{index: makeIndex(page), about: a, junk: junk}
+	s.disown(a.site)
+	s.region = s.index.region(a)
+	if !a.thread && s.keptWithout(roleComments, s.region).prose >= leastContent {
+		s.junk |= roleComments
 	}
-	ix.reset()
-	ix.prune(region, mask, a)
-	root := region
-	if kept := ix.kept(region); kept.prose >= articleProse && kept.prose >= (kept.text-kept.link)/2 {
-		root = ix.holder(region)
-		ix.reset()
-		ix.prune(root, mask, a)
-		ix.dropLinkLists(root)
+	s.leaveOut(s.region, s.junk)
+	if kept := s.kept(s.region); kept.prose >= articleProse && kept.prose >= (kept.text-kept.link)/2 {
+		s.asArticle()
 	} else {
-		ix.reset()
-		ix.prune(root, furniture|roleMeta, a)
-		ix.strips(root)
+		s.root = s.region
+		s.leaveOut(s.root, furniture|roleMeta)
+		s.strips(s.root)
 	}
-	if got := ix.kept(root).text; got < leastContent && got < ix.cells[0].text && !(region > 0 && ix.landmark(region)) {
-		// So little is not believed to be all there is. A short page is kept
-		// whole rather than guessed at, and so is one whose parts all say that
-		// they are something else.
-		ix.reset()
-		ix.prune(0, furniture, a)
-		whole := ix.kept(0).text
-		switch {
-		case whole > 4*got:
-			root = 0
-		case got == 0:
-			root = 0
-			ix.reset()
-			fallback = "no main content was found; this is the whole page"
-		default:
-			ix.reset()
-			ix.prune(root, furniture, a)
+	if got := s.kept(s.root).text; got < leastContent && got < s.cells[0].text && !(s.region > 0 && s.landmark(s.region)) {
+		s.believeMore(got)
+	}
+	return s
+}
+
+// leaveOut drops what has one of the roles under root, and nothing else.
+func (s *selection) leaveOut(root int32, mask role) {
+	s.reset()
+	s.prune(root, mask, s.about)
+}
+
+// asArticle selects the smallest element with most of the running text that is
+// left.
+func (s *selection) asArticle() {
+	s.root = s.holder(s.region)
+	s.leaveOut(s.root, s.junk)
+	s.dropLinkLists(s.root)
+}
+
+// believeMore is for a selection of so little text that it is not believed to be
+// all there is. A short page is kept whole rather than guessed at, and so is one
+// whose parts all say that they are something else.
+func (s *selection) believeMore(got int32) {
+	s.leaveOut(0, furniture)
+	whole := s.kept(0).text
+	switch {
+	case whole > 4*got:
+		s.root = 0
+	case got == 0:
+		s.root = 0
+		s.reset()
+		s.fallback = "no main content was found; this is the whole page"
+	default:
+		s.leaveOut(s.root, furniture)
+	}
+}
+
+// body gives what was selected as a <body> element that shares nothing with the
+// page. With carve it is cut out of the page instead of copied, which leaves no
+// page behind: a large one need not be held twice.
+func (s *selection) body(carve bool) *html.Node {
+	if carve {
+		return s.carve(s.root)
+	}
+	return s.build(s.root)
+}
+
+// reading gives the selection to those who choose by more.
+func (s *selection) reading() maincontent.Reading {
+	r := maincontent.Reading{Root: s.cells[s.root].node, Dropped: map[*html.Node]bool{}}
+	if lead := s.leadTo(s.root); lead > 0 {
+		r.Lead = s.cells[lead].node
+	}
+	for i := s.root; i < s.cells[s.root].end; i++ {
+		if c := &s.cells[i]; c.drop {
+			r.Dropped[c.node] = true
+			i = c.end - 1
 		}
 	}
-	if carve {
-		return ix.carve(root), fallback
-	}
-	return ix.build(root), fallback
+	return r
 }
 
 // sizes are those of what was kept.
@@ -318,10 +357,8 @@ func (ix *index) carve(root int32) *html.Node {
 		return ix.cells[0].node
 	}
 	parts := []int32{root}
-	if !ix.hasTitle(root) && ix.cells[root].node.DataAtom != atom.H1 {
-		if lead := ix.lead(root); lead > 0 {
-			parts = []int32{lead, root}
-		}
+	if lead := ix.leadTo(root); lead > 0 {
+		parts = []int32{lead, root}
 	}
 	body := dom.Element(atom.Body)
 	for _, i := range parts {
@@ -336,12 +373,8 @@ func (ix *index) carve(root int32) *html.Node {
 // article in front when they stand outside.
 func (ix *index) build(root int32) *html.Node {
 	body := dom.Element(atom.Body)
-	if root != 0 && !ix.hasTitle(root) && ix.cells[root].node.DataAtom != atom.H1 {
-		if lead := ix.lead(root); lead > 0 {
-			if c := ix.copy(lead); c != nil {
-				body.AppendChild(c)
-			}
-		}
+	if lead := ix.leadTo(root); lead > 0 {
+		body.AppendChild(ix.copy(lead))
 	}
 	if root == 0 {
 		i := int32(1)
@@ -352,9 +385,13 @@ func (ix *index) build(root int32) *html.Node {
 	return body
 }
 
-// lead finds the h1 that stands above root, and around it the part of the page
-// that leads to the article: a title with a few sentences, no menu.
-func (ix *index) lead(root int32) int32 {
+// leadTo finds what leads to root from above it when it has no title of its own:
+// the h1, and around it the part of the page with a few sentences and no menu.
+// It is -1 when there is none.
+func (ix *index) leadTo(root int32) int32 {
+	if root == 0 || ix.cells[root].node.DataAtom == atom.H1 || ix.hasTitle(root) {
+		return -1
+	}
 	h := int32(-1)
 	for i := root - 1; i > 0; i-- {
 		if i != ix.site && ix.cells[i].node.DataAtom == atom.H1 && ix.cells[i].text > 0 {

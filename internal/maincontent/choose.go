@@ -91,7 +91,7 @@ const (
 	// The cut of a page is mostly the one that gives the best F1 that can be
 	// expected when the probabilities are right; the rest is a fixed one, which
 	// keeps it from extremes. Both parts were chosen by cross-validation.
-	expectedPart = 0.7
+	expectedPart = 0.9
 	fixedCut     = 0.3
 )
 
@@ -214,7 +214,7 @@ const (
 	fillShare = 0.6 // of the words around that are kept
 
 	menuLinks   = 0.9  // of a menu's words are in links
-	besideLeast = 0.15 // what a block beside a kept one needs
+	besideLeast = 0.3  // what a block beside a kept one needs
 	titleLeast  = 0.05 // what the title needs
 	asideWords  = 40   // of <main> are text of its own
 )
@@ -309,17 +309,30 @@ func (c *Choice) beside(p *Page) {
 	}
 }
 
-// title keeps the page's title where a heading of the first level says it.
+// title keeps the page's title where a heading of the first level says it. One in
+// the main part that says what the page's <title> does needs no score.
 func (c *Choice) title(p *Page) {
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
 		if p.elements[b.elem].node.DataAtom == atom.H1 && b.words > 0 {
-			if !c.Keep[i] && b.linked < b.words && float64(c.Score[i]) >= titleLeast {
+			sure := b.title == b.words && p.inMain(b.elem)
+			if !c.Keep[i] && b.linked < b.words && (sure || float64(c.Score[i]) >= titleLeast) {
 				c.Keep[i], c.Why[i] = true, WhyTitle
 			}
 			break
 		}
 	}
+}
+
+// inMain says that an element is in the main part of the page, or in an article.
+func (p *Page) inMain(e int32) bool {
+	for ; e >= 0; e = p.elements[e].parent {
+		switch p.elements[e].node.DataAtom {
+		case atom.Main, atom.Article:
+			return true
+		}
+	}
+	return false
 }
 
 // keptWords gives for each block how many words before it are kept.

@@ -139,7 +139,7 @@ type around struct {
 }
 
 // group is what is known of the blocks whose elements are built alike.
-type group struct{ blocks, words, linked, long int32 }
+type group struct{ blocks, words, linked, long, chosen int32 }
 
 // survey is what is worked out once for a page.
 type survey struct {
@@ -183,6 +183,9 @@ func (p *Page) survey() *survey {
 		g.linked += b.linked
 		if b.isLong() {
 			g.long += b.words
+		}
+		if e.chosen {
+			g.chosen += b.words
 		}
 		s.same[b.same]++
 		s.heads[i] = head
@@ -409,6 +412,9 @@ func (s *survey) describe(i int, r *row) {
 		r.add2("page's long share in", tagNames[k], long)
 	}
 
+	r.flag("chosen by rules", e.chosen)
+	r.add("chosen before", share(p.sums[i].chosen, s.total.chosen))
+
 	// The heading above.
 	h := s.heads[i]
 	if h >= 0 {
@@ -486,9 +492,10 @@ func (s *survey) describe(i int, r *row) {
 	r.add("alike long share", share(g.long, s.total.long))
 	r.add("alike links", share(g.linked, g.words))
 	r.add("alike mean words", share(g.words, g.blocks))
+	r.add("alike chosen", share(g.chosen, g.words))
 
 	// Against where most of the running text is.
-	for k, c := range [...]int32{s.holds[0], s.holds[1], s.holds[2], s.best} {
+	for k, c := range [...]int32{s.holds[0], s.holds[1], s.holds[2], s.best, p.root} {
 		ce := &p.elements[c]
 		m := p.meet(b.elem, c)
 		r.add2(candidateNames[k], "levels up to it", float32(e.depth-p.elements[m].depth))
@@ -515,6 +522,7 @@ func (s *survey) describe(i int, r *row) {
 			r.add("neighbour alike", -1)
 			r.add("neighbour common", -1)
 			r.add("neighbour levels", far)
+			r.add("neighbour chosen", -1)
 			continue
 		}
 		o := &p.Blocks[j]
@@ -523,6 +531,7 @@ func (s *survey) describe(i int, r *row) {
 		r.flag("neighbour alike", p.elements[o.elem].path == e.path)
 		r.add("neighbour common", share(int32(o.lex[lexCommon]), o.words))
 		r.add("neighbour levels", float32(e.depth-p.elements[p.meet(b.elem, o.elem)].depth))
+		r.flag("neighbour chosen", p.elements[o.elem].chosen)
 	}
 	for _, d := range [...]int{5, 12} {
 		from, to := &p.sums[max(i-d, 0)], &p.sums[i]
@@ -540,7 +549,7 @@ func (s *survey) describe(i int, r *row) {
 
 var levelNames = [levels]string{"first", "second", "third", "fourth"}
 var levelLexicons = [2]string{"first's lexicon", "second's lexicon"}
-var candidateNames = [4]string{"half", "three quarters", "nine tenths", "best"}
+var candidateNames = [...]string{"half", "three quarters", "nine tenths", "best", "chosen part"}
 
 // describeElement gives the features of an element around a block.
 func (s *survey) describeElement(name string, i int32, r *row) {
@@ -561,6 +570,7 @@ func (s *survey) describeElement(name string, i int32, r *row) {
 	r.add2(name, "paragraphs", share(to.paras-from.paras, blocks))
 	r.add2(name, "short", share(to.shorts-from.shorts, blocks))
 	r.add2(name, "stops", share(to.stops-from.stops, words))
+	r.add2(name, "chosen", share(to.chosen-from.chosen, words))
 	r.add2(name, "children", float32(e.children))
 	r.add2(name, "twins", float32(e.twins))
 	r.add2(name, "order", float32(e.order))
@@ -579,6 +589,7 @@ func (s *survey) describePage(r *row) {
 	r.add("page headings", share(s.total.heads, n))
 	r.add("page paragraphs", share(s.total.paras, n))
 	r.add("page images", share(s.total.images, n))
+	r.add("page chosen", share(s.total.chosen, s.total.words))
 	for k := range lexCount {
 		r.add2("page lexicon", lexNames[k], share(s.total.lex[k], s.total.words))
 	}

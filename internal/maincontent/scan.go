@@ -75,6 +75,7 @@ type element struct {
 	twins    int32 // its siblings with the same sig, itself included
 	order    int32 // its place among them
 	says     nameScore
+	chosen   bool // by rules
 }
 
 // A Page is a page cut into blocks.
@@ -84,14 +85,15 @@ type Page struct {
 	hints    Hints
 	about    hints
 	sums     []sums // sums[i] is of the blocks before the i-th
+	root     int32  // what the rules take for the part with the content
 	model    *Model
 	tokens   *tokens
 }
 
 // sums are added over blocks.
 type sums struct {
-	words, linked, long, links, images, heads, paras, stops, shorts int32
-	lex                                                             [lexCount]int32
+	words, linked, long, links, images, heads, paras, stops, shorts, chosen int32
+	lex                                                                     [lexCount]int32
 }
 
 // Scan cuts a page in normal form into blocks, which m is to choose from. A nil
@@ -192,6 +194,7 @@ func (s *scanner) enterBlock(n *html.Node) {
 	}
 	e := element{node: n, parent: s.elem, from: int32(len(p.Blocks)), twins: 1}
 	s.names = s.names[:0]
+	e.chosen = s.isChosen(n)
 	e.kinds, e.sig = readNames(n, s.name)
 	e.path = e.sig
 	s.name(hashOf(n.Data))
@@ -210,6 +213,23 @@ func (s *scanner) enterBlock(n *html.Node) {
 	}
 	p.elements = append(p.elements, e)
 	s.elem = int32(len(p.elements) - 1)
+	if n == p.hints.Rules.Root {
+		p.root = s.elem
+	}
+}
+
+// isChosen says whether the rules keep the element that is entered.
+func (s *scanner) isChosen(n *html.Node) bool {
+	r := &s.page.hints.Rules
+	switch {
+	case r.Dropped[n]:
+		return false
+	case n == r.Root || n == r.Lead:
+		return true
+	case s.elem < 0:
+		return r.Root == nil
+	}
+	return s.page.elements[s.elem].chosen
 }
 
 func (s *scanner) enterInline(n *html.Node) bool {
@@ -424,6 +444,9 @@ func (p *Page) add() {
 		s.stops += b.stops
 		if b.isLong() {
 			s.long += b.words
+		}
+		if p.elements[b.elem].chosen {
+			s.chosen += b.words
 		}
 		if b.words > 0 && b.words < 5 {
 			s.shorts++

@@ -214,7 +214,7 @@ func TestTheCutIsWhereTheExpectedF1IsBest(t *testing.T) {
 	p := &Page{Blocks: []Block{{words: 100}, {words: 100}, {words: 100}}}
 	// Keeping the first alone gives 2·90/(100+140), with the second 2·130/(200+140), with the third 2·140/(300+140).
 	got := cut(p, []float32{0.9, 0.4, 0.1})
-	if want := float32(0.7*0.4 + 0.3*0.3); math.Abs(float64(got-want)) > 1e-6 {
+	if want := float32(0.9*0.4 + 0.1*0.3); math.Abs(float64(got-want)) > 1e-6 {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

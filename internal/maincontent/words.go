@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"golang.org/x/net/html"
 )
 
 // Categories of words that say what a short text is there for.
@@ -68,8 +70,16 @@ type Hints struct {
 	Generator   string
 	Text        string // the page's text as structured data has it: articleBody, description, text
 	Address     *url.URL
-	Thread      bool // readers write what the page is about
-	Product     bool // one thing on sale
+	Thread      bool    // readers write what the page is about
+	Product     bool    // one thing on sale
+	Rules       Reading // what rules chose
+}
+
+// A Reading is what rules make of a page. The model learns when to believe it.
+type Reading struct {
+	Root    *html.Node          // what the content is inside of; all of the page when nil
+	Lead    *html.Node          // what leads to it from outside, or nil
+	Dropped map[*html.Node]bool // elements that are left out with all that is in them
 }
 
 // hints are the same, ready to be compared with.

@@ -25,8 +25,10 @@ TOKEN_BITS = 18     # as in internal/maincontent
 PLACES = 5
 L2 = 5.0            # of the weights of words
 STEPS = 40
-TREES = [dict(rounds=400, max_depth=4, seed=0)]
-COMMON = dict(objective="binary:logistic", eta=0.1, tree_method="hist", subsample=0.8, colsample_bytree=0.3,
+# Two sets of trees whose scores are averaged: the second does not see what the
+# rules chose, and errs elsewhere.
+TREES = [dict(rounds=400, seed=0, rules=True), dict(rounds=400, seed=1, rules=False)]
+COMMON = dict(objective="binary:logistic", max_depth=4, eta=0.1, tree_method="hist", subsample=0.8, colsample_bytree=0.3,
               min_child_weight=1, nthread=os.cpu_count())
 WORD_FEATURES = ["score of words", "score of heading", "score of own names", "score of names around", "score of names further out"]
 
@@ -105,10 +107,13 @@ def train(d, pages, seed):
     columns = [d.names.index(n) for n in WORD_FEATURES]
     d.x[:, columns] = scores
     rows = inside & (d.weight > 0)
-    matrix = xgboost.QuantileDMatrix(d.x[rows], d.y[rows], weight=d.weight[rows])
     boosters = []
     for t in TREES:
-        boosters.append(xgboost.train({**COMMON, "max_depth": t["max_depth"], "seed": t["seed"]}, matrix, t["rounds"]))
+        x = d.x[rows]
+        if not t["rules"]:
+            x[:, ["chosen" in n for n in d.names]] = 0
+        matrix = xgboost.QuantileDMatrix(x, d.y[rows], weight=d.weight[rows])
+        boosters.append(xgboost.train({**COMMON, "seed": t["seed"]}, matrix, t["rounds"]))
     return boosters, word_weights(d, np.where(inside)[0])
 
 
