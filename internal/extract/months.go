@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -225,11 +226,4 @@ func skip(ps []token, i int, words ...string) int {
 	return i
 }
 
-func oneOf(s string, list ...string) bool {
-	for _, v := range list {
-		if s == v {
-			return true
-		}
-	}
-	return false
-}
+func oneOf(s string, list ...string) bool { return slices.Contains(list, s) }
