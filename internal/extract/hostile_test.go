@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sift.build/sift/internal/cputime"
 	"sift.build/sift/internal/sift"
 )
 
@@ -150,5 +151,41 @@ func TestADeadlineEndsTheWork(t *testing.T) {
 	var f *sift.Failure
 	if !errors.As(err, &f) || f.Code != sift.CodeCancel {
 		t.Errorf("got %v", err)
+	}
+}
+
+// From the bytes to the main content, whatever a page is full of.
+func TestExtractingTakesTimeLinearInThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	sentence := "The river rose by a metre in one night, and the lower weir was opened at five. "
+	row := func(s string) func(n int) string { return func(n int) string { return strings.Repeat(s, n) } }
+	for name, shape := range map[string]func(n int) string{
+		"paragraphs":    row("<p>" + sentence),
+		"posts":         row("<article class=post><a href=/u/1>member</a> <time datetime=2024-05-01>May 1, 2024</time><p>" + sentence + "<a href=#>Reply</a></article>"),
+		"cards":         row("<div class=card><h3><a href=/p/1>A thing</a></h3><span class=price>$12.00</span><button>Add</button></div>"),
+		"accordions":    row("<h3><button aria-expanded=false>What is it?</button></h3><div hidden><p>" + sentence + "</div>"),
+		"plain buttons": row("<button>What is it?</button><div style='display:none'><p>" + sentence + "</div>"),
+		"link lists":    row("<ul class=menu><li><a href=/a>One</a><li><a href=/b>Two</a></ul>"),
+		"rows": func(n int) string {
+			return "<table>" + strings.Repeat("<tr><th>Year<td>1900<td>"+sentence, n) + "</table>"
+		},
+		"nested": func(n int) string {
+			return strings.Repeat(strings.Repeat("<div>", 50)+sentence+strings.Repeat("</div>", 50), n/20)
+		},
+		"headings": row("<h2>On the river</h2><p>" + sentence),
+		"bylines":  row("<p>By Ann Weir, published on 12 March 2024</p>"),
+		"classes":  row("<div class='a-b c_d eF sidebar__item--x related'>" + sentence + "</div>"),
+		"listings": row("<pre><code class=language-go>x := 1\ny := 2\n</code></pre>"),
+	} {
+		cputime.Linear(t, name, 500, func(n int) func() {
+			in := Input{Body: []byte("<title>The weir</title><main><h1>The weir</h1>" + shape(n) + "</main>"), ContentType: "text/html", URL: "http://a.example/weir"}
+			return func() {
+				if _, err := Extract(context.Background(), in); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -130,15 +130,13 @@ func (l *liner) enter(n *html.Node) bool {
 	if n.DataAtom != atom.Html && n.DataAtom != atom.Body {
 		a.away |= roleOf(n) & away
 	}
-	switch n.DataAtom {
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		a.heading = int(n.Data[1] - '0')
-	case atom.A:
-		if dom.HasAttr(n, "href") {
-			a.link = l.count + 1
-			if l.now.signed == "" && isAuthorLink(n) {
-				l.now.signed = oneLine(text(n), maxName)
-			}
+	if level := dom.HeadingLevel(n); level > 0 {
+		a.heading = level
+	}
+	if n.DataAtom == atom.A && dom.HasAttr(n, "href") {
+		a.link = l.count + 1
+		if l.now.signed == "" && isAuthorLink(n) {
+			l.now.signed = oneLine(text(n), maxName)
 		}
 	}
 	if l.now.machine == "" {
