@@ -76,6 +76,31 @@ func plainText(n *html.Node) string {
 	return b.String()
 }
 
+// What is said to be kept is what is given.
+func TestExplanationsOfRealPagesAgreeWithWhatIsGiven(t *testing.T) {
+	for _, p := range readWCXB(t) {
+		in := Input{Body: load(t, p), URL: p.URL, ContentType: "text/html"}
+		doc, err := Extract(context.Background(), in)
+		if err != nil {
+			t.Fatal(p.ID, err)
+		}
+		e, err := Explain(context.Background(), in)
+		if err != nil {
+			t.Fatal(p.ID, err)
+		}
+		var said strings.Builder
+		for i := range e.Blocks {
+			if e.Blocks[i].Kept {
+				said.WriteString(e.Blocks[i].Text + " ")
+			}
+		}
+		// But for the spaces between blocks.
+		if got, want := strings.Join(strings.Fields(plainText(doc.Main)), ""), strings.Join(strings.Fields(said.String()), ""); got != want {
+			t.Errorf("%s: %d bytes are given, %d are said to be", p.ID, len(got), len(want))
+		}
+	}
+}
+
 // The figures by type of page are printed by make quality.
 func TestTheMainContentOfRealPages(t *testing.T) {
 	pages := readWCXB(t)
