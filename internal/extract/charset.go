@@ -716,12 +716,9 @@ func convert(ctx context.Context, body []byte, cs charset, limit int) ([]byte, e
 		}
 		out = buf.Bytes()
 	}
-	// A NUL may stand between marks.
-	for trimmed := out; ; out = trimmed {
-		trimmed = bytes.TrimPrefix(bytes.TrimLeft(out, "\x00"), []byte("\ufeff"))
-		if len(trimmed) == len(out) {
-			break
-		}
+	// NULs may stand between marks.
+	for more := true; more; {
+		out, more = bytes.CutPrefix(bytes.TrimLeft(out, "\x00"), []byte("\ufeff"))
 	}
 	if len(out) > limit {
 		return nil, sift.Fail(sift.CodeTooLong, "the page is over %d bytes as UTF-8", limit)
