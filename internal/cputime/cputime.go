@@ -25,8 +25,8 @@ func Linear(t testing.TB, name string, n int, prepare func(n int) func()) {
 	t.Helper()
 	const (
 		times = 8
-		most  = 30 // fixed costs and the collector of garbage need some room
-		floor = 300 * time.Microsecond
+		most  = 30               // fixed costs and the collector of garbage need some room
+		floor = time.Millisecond // below it the collector alone may cost more
 	)
 	took := func(n int) time.Duration {
 		best := time.Hour
@@ -39,7 +39,7 @@ func Linear(t testing.TB, name string, n int, prepare func(n int) func()) {
 		return best
 	}
 	var small, large time.Duration
-	for range 4 {
+	for range 6 {
 		if small, large = took(n), took(times*n); large <= most*max(small, floor) {
 			t.Logf("%s: %v, %v for %d times as much", name, small, large, times)
 			return

@@ -30,8 +30,8 @@ func TestLinearTellsWhatIsQuadratic(t *testing.T) {
 		cost func(n int) int
 		told int
 	}{
-		"linear":    {func(n int) int { return 2000 * n }, 0},
-		"quadratic": {func(n int) int { return 4 * n * n }, 1},
+		"linear":    {func(n int) int { return 6000 * n }, 0},
+		"quadratic": {func(n int) int { return 12 * n * n }, 1},
 	} {
 		told := &noted{TB: t}
 		Linear(told, name, n, func(n int) func() { return func() { spin(c.cost(n)) } })

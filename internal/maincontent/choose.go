@@ -180,14 +180,16 @@ func (c *Choice) pictures(p *Page) {
 // fill keeps what is likely enough where most of what is around it is kept: a
 // listing between paragraphs, a caption, the short items of a list. Trained on
 // pages of hundreds of words, the trees take the short parts of short pages for
-// less than they are; so what is likely enough depends on how much there is.
+// less than they are; so what is likely enough depends on how much there is. A
+// gap between two kept parts of an element of which nearly all is kept needs
+// little: a listing in the middle of a long manual.
 func (c *Choice) fill(p *Page) {
 	kept := c.keptWords(p)
 	content := kept[len(kept)-1]
 	x := float64(content) / fillWords
 	least := float32(fillLeast + (fillMost-fillLeast)*min(1, x*x))
 	for i := range p.Blocks {
-		if c.Keep[i] || p.Blocks[i].words == 0 || c.Score[i] < least {
+		if c.Keep[i] || p.Blocks[i].words == 0 || c.Score[i] < min(least, gapLeast) {
 			continue
 		}
 		for at := p.Blocks[i].elem; at >= 0; at = p.elements[at].parent {
@@ -199,7 +201,9 @@ func (c *Choice) fill(p *Page) {
 				}
 				continue
 			}
-			if words, _, _ := p.within(at); float64(k) >= fillShare*float64(words) {
+			words, _, _ := p.within(at)
+			part, gap := float64(k)/float64(words), kept[i] > kept[e.from] && kept[e.to] > kept[i+1] && p.elements[p.Blocks[i].elem].parent == at
+			if gap && part >= gapShare || part >= fillShare && c.Score[i] >= least {
 				c.Keep[i], c.Why[i] = true, WhyAround
 			}
 			break
@@ -212,6 +216,8 @@ const (
 	fillMost  = 0.9  // and on one with fillWords words of it
 	fillWords = 600
 	fillShare = 0.6 // of the words around that are kept
+	gapLeast  = 0.2 // what a gap in a text needs of which
+	gapShare  = 0.9 // of the words are kept
 
 	menuLinks   = 0.9  // of a menu's words are in links
 	besideLeast = 0.3  // what a block beside a kept one needs
